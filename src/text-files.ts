@@ -27,12 +27,12 @@ export function readTextFile(path: string): TextFile {
 }
 
 /** Creates files. Commands that create nothing have no `create`. */
-export type NewFiles = Pick<typeof newFiles, 'expect'> & Partial<typeof newFiles>;
+export type NewFiles = Pick<typeof newFiles, 'expectCreatable'> & Partial<typeof newFiles>;
 
 /** Creates files. Both functions throw an error with the `code` of Node.js. */
 export const newFiles = {
   /** Checks that this user could create a file there, without creating it. */
-  expect(path: string): void {
+  expectCreatable(path: string): void {
     fs.accessSync(dirname(path), fs.constants.W_OK | fs.constants.X_OK);
   },
 

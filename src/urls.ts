@@ -45,7 +45,7 @@ function namesItsHost(text: string): boolean {
 }
 
 /** Why a URL cannot be used: its query has a parameter that the relay adds itself. Undefined if it has none. */
-export function whyTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
+export function whyQueryIsTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
   const taken = parameters.find((parameter) => url?.searchParams.has(parameter));
   return taken && `must not have ${taken} in its query: the relay adds it`;
 }

@@ -84,7 +84,12 @@ export function readGiven(given: OptionSources, readFile: ReadFile) {
   const isFromFile = findGivenOption('config', sources) !== undefined;
   const unseen: Unseen[] = [];
   try {
-    const reading = readConfig({ ...sources, readFile, newFiles: { expect: newFiles.expect }, unseen });
+    const reading = readConfig({
+      ...sources,
+      readFile,
+      newFiles: { expectCreatable: newFiles.expectCreatable },
+      unseen,
+    });
     const findings = [
       ...chosen,
       ...reading.warnings.map((message) => warning(message)),

@@ -1,44 +1,56 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../sealing/secret.ts';
 import type { Certificate } from '../server/tls.ts';
 import { readNamedFile } from './named-file.ts';
+import { isUnseen } from './reading.ts';
 import type { RelayReading } from './readings.ts';
 
-/** Reads the relay's own certificate and its key. Undefined if there are none, or after reporting a fault. */
+/** Reads the relay's own certificate and its private key; undefined if there are none, and after a fault. */
 export function readCertificate(reading: RelayReading): Certificate | undefined {
   const { describe, reportFault } = reading;
   const { tlsCert, tlsKey } = reading.values;
-  if (tlsCert === undefined || tlsKey === undefined) {
-    if (tlsKey !== undefined) reportFault('tlsCert', `is required with ${describe('tlsKey')}`);
-    if (tlsCert !== undefined) reportFault('tlsKey', `is required with ${describe('tlsCert')}`);
-    return undefined;
-  }
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined) return reportFault('tlsCert', `is required with ${describe('tlsKey')}`);
+  if (tlsKey === undefined) return reportFault('tlsKey', `is required with ${describe('tlsCert')}`);
   const chain = readNamedFile(reading, 'tlsCert', tlsCert, 'public');
   const key = readNamedFile(reading, 'tlsKey', tlsKey);
-  // A key that only the relay may read cannot be checked here.
-  if (typeof chain === 'object' || typeof key === 'object') return undefined;
-  const certificate =
-    chain &&
-    (attempt(() => new X509Certificate(chain)) ??
-      reportFault('tlsCert', 'names a file that does not start with a certificate (PEM)'));
-  const whyNoKey = key?.includes('ENCRYPTED')
-    ? 'names a key with a passphrase: store it without one'
-    : 'names a file without a private key (PEM)';
-  const privateKey = key && (attempt(() => createPrivateKey(key)) ?? reportFault('tlsKey', whyNoKey));
+  if (isUnseen(chain) || isUnseen(key)) return undefined;
+  // Both files are parsed first, so that the faults of both are reported.
+  const certificate = chain === undefined ? undefined : readFirstCertificate(chain, reading);
+  const privateKey = key === undefined ? undefined : readPrivateKey(key, reading);
   if (!chain || !key || !certificate || !privateKey) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
     return reportFault('tlsKey', `names a key that does not belong to the certificate of ${describe('tlsCert')}`);
   }
-  if (attempt(() => createSecureContext({ cert: chain, key })) === undefined) {
+  if (resultUnlessThrown(() => createSecureContext({ cert: chain, key })) === undefined) {
     return reportFault('tlsCert', 'names a certificate that TLS refuses, for example because its key is too short');
   }
-  warnOfCertificate(certificate, reading);
+  warnOfWrongDateOrHost(certificate, reading);
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
-function attempt<Result>(make: () => Result): Result | undefined {
+function readFirstCertificate(chain: string, { reportFault }: RelayReading): X509Certificate | undefined {
+  return parseCertificate(chain) ?? reportFault('tlsCert', 'names a file that does not start with a certificate (PEM)');
+}
+
+/** Parses the first certificate in a text (PEM); undefined if there is none. */
+export function parseCertificate(text: string): X509Certificate | undefined {
+  return resultUnlessThrown(() => new X509Certificate(text));
+}
+
+function readPrivateKey(text: string, { reportFault }: RelayReading): KeyObject | undefined {
+  const privateKey = resultUnlessThrown(() => createPrivateKey(text));
+  if (privateKey !== undefined) return privateKey;
+  const isEncrypted = text.includes('ENCRYPTED');
+  return reportFault(
+    'tlsKey',
+    isEncrypted ? 'names a key with a passphrase: store it without one' : 'names a file without a private key (PEM)',
+  );
+}
+
+function resultUnlessThrown<Result>(make: () => Result): Result | undefined {
   try {
     return make();
   } catch {
@@ -46,13 +58,13 @@ function attempt<Result>(make: () => Result): Result | undefined {
   }
 }
 
-function warnOfCertificate(certificate: X509Certificate, { baseUrl, describe, warn }: RelayReading): void {
+function warnOfWrongDateOrHost(certificate: X509Certificate, { baseUrl, describe, warn }: RelayReading): void {
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');
   if (certificate.validFromDate > now) warn('tlsCert', 'names a certificate that is not valid yet');
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
-  const covers = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host);
-  if (covers === undefined) {
+  const coveredName = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host);
+  if (coveredName === undefined) {
     warn('tlsCert', `names a certificate that is not for the host of ${describe('baseUrl')}`);
   }
 }

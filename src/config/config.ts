@@ -111,13 +111,13 @@ function checkReadings(readings: Readings, file: ReadConfigFile) {
  * given preset, so that pages with that path need no change when the operator moves to a file with several providers.
  */
 function pathWordsOf(
-  { name, values, sourceOf }: RegistrationReading,
+  { name, values, isGiven }: RegistrationReading,
   all: readonly RegistrationReading[],
 ): readonly string[] {
   const { provider } = values;
-  const isByDefault = name === options.pathName.default && sourceOf('pathName') === undefined;
+  const isByDefault = name === options.pathName.default && !isGiven('pathName');
   const isTaken = provider === undefined || all.some((one) => one.name === provider);
-  return isByDefault && sourceOf('provider') && !isTaken ? [name, provider] : [name];
+  return isByDefault && isGiven('provider') && !isTaken ? [name, provider] : [name];
 }
 
 /** The paths of a registration. Call it only if there is no fault. */

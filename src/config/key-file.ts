@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
-import type { Reading } from './reading.ts';
+import { isUnseen, type Reading } from './reading.ts';
 import { isVisible, secretVariables } from './secret-variables.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
@@ -10,7 +10,7 @@ import { whyUnfilled } from './unfilled-values.ts';
 
 const shortestSecret = 32;
 
-/** The lines of the file: the current secret and, during a rotation, the previous one. */
+/** The secrets from which keys are derived: the current secret and, during a rotation, the previous one. */
 export type KeySecrets = readonly [Secret, ...Secret[]];
 
 /**
@@ -22,26 +22,33 @@ export type KeySecrets = readonly [Secret, ...Secret[]];
  */
 export function readKeyFile(reading: Reading<'relay'>) {
   const { values, newFiles, readFile, environment, describe, reportVariableFault } = reading;
-  const { key } = secretVariables;
-  const inVariable = environment[key];
-  if (inVariable && values.keyFile !== undefined) {
-    reportVariableFault(key, `and ${describe('keyFile')} are both given: give only one`);
+  const variable = secretVariables.key;
+  const inVariable = environment[variable];
+  if (inVariable) {
+    if (values.keyFile !== undefined) {
+      reportVariableFault(variable, `and ${describe('keyFile')} are both given: give only one`);
+    }
+    // After a fault, a stand-in keeps the key from being reported as missing, too.
+    return { path: undefined, secrets: readKeyVariable(reading, variable, inVariable) ?? [new UnseenSecret()] };
   }
-  if (inVariable)
-    return { path: undefined, secrets: readKeyVariable(reading, key, inVariable) ?? [new UnseenSecret()] };
-  const [state] = reading.environment['STATE_DIRECTORY']?.split(':') ?? [];
-  const inState = state ? `${state}/key` : undefined;
-  const path = values.keyFile ?? credentialPath(reading, 'key') ?? inState;
-  const isNew = path !== undefined && newFiles !== undefined && isMissingFile(path, readFile);
-  if (isNew) reportUncreatable(reading, path);
-  return { path, secrets: isNew ? undefined : readSecrets(reading, path, 'keyFile') };
+  const path = values.keyFile ?? credentialPath(reading, 'key') ?? keyInStateDirectory(environment);
+  const hasToBeCreated = path !== undefined && newFiles !== undefined && isMissingFile(path, readFile);
+  if (!hasToBeCreated) return { path, secrets: readSecrets(reading, path, 'keyFile') };
+  reportUncreatable(reading, path);
+  return { path, secrets: undefined };
 }
 
-/** Reads one or two lines from a variable, as from a key file. Undefined after a fault. */
+/** The key file in the first state directory of a systemd service; undefined outside of a service. */
+function keyInStateDirectory(environment: Reading<'relay'>['environment']): string | undefined {
+  const [directory] = environment['STATE_DIRECTORY']?.split(':') ?? [];
+  return directory ? `${directory}/key` : undefined;
+}
+
+/** Reads one or two lines from a variable, as from a key file; undefined after a fault. */
 function readKeyVariable({ reportVariableFault, warnOfVariable }: Reading<'relay'>, name: string, text: string) {
-  const unfilled = whyUnfilled(text, true);
-  if (unfilled !== undefined) return reportVariableFault(name, unfilled);
-  const secrets = readSecretLines(text.replace(/\r?\n$/, ''));
+  const whyNot = whyUnfilled(text, true);
+  if (whyNot !== undefined) return reportVariableFault(name, whyNot);
+  const secrets = parseSecretLines(text.replace(/\r?\n$/, ''));
   const message = `must have one or two lines, each of ${shortestSecret} or more characters`;
   if (secrets === undefined) return reportVariableFault(name, message);
   warnOfVariable(name, isVisible);
@@ -57,15 +64,15 @@ function reportUncreatable(reading: Reading<'relay'>, path: string): void {
     return;
   }
   try {
-    reading.newFiles?.expect(path);
+    reading.newFiles?.expectCreatable(path);
   } catch (error) {
-    reportFailure(reading, path, error);
+    reportCreationError(reading, path, error);
   }
 }
 
 /**
- * Creates a key file, or says that the command creates none. Call it only if there is no fault, because a created file
- * stays.
+ * Creates a key file with a random secret. A command that creates no files only warns that `serve` will create it. Call
+ * it only if there is no fault, because a created file stays.
  *
  * @returns its secrets, or undefined after reporting a fault
  */
@@ -81,12 +88,13 @@ export function createKeyFile(reading: Reading<'relay'>, path: string): KeySecre
     const created = newFiles.create(path, `${secret.reveal()}\n`);
     if (created) warn('keyFile', `names a file that did not exist: created ${path}. ${advice}`);
   } catch (error) {
-    return reportFailure(reading, path, error);
+    return reportCreationError(reading, path, error);
   }
-  // Another relay may have created it at the same moment.
+  // The file is read, because another relay may have created it at the same moment, with another secret.
   return readSecrets(reading, path, 'keyFile');
 }
 
+/** Why a key file was not created, by the code of the error. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'names a file in a directory that does not exist',
   EACCES: 'names a file that does not exist, in a directory that this user may not write to',
@@ -96,15 +104,20 @@ const reasons: Readonly<Record<string, string>> = {
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
 /** Reports why a key file was not or cannot be created. */
-function reportFailure({ reportFault, reportUnreadable }: Reading<'relay'>, path: string, error: unknown): undefined {
+function reportCreationError(
+  { reportFault, reportUnreadable }: Reading<'relay'>,
+  path: string,
+  error: unknown,
+): undefined {
   const code = codeOf(error);
   const reason = reasons[code] ?? otherReason;
-  // systemd creates the state directories of services there, so they are missing before the first start.
-  if (code !== 'ENOENT' || !path.startsWith('/var/lib/')) return reportFault('keyFile', reason);
+  // Before the first start of a systemd service, its state directory is missing, and `check` must not call that a fault.
+  const isStateDirectory = code === 'ENOENT' && path.startsWith('/var/lib/');
+  if (!isStateDirectory) return reportFault('keyFile', reason);
   reportUnreadable('keyFile', reason, 'systemd creates the state directory of a service when it starts');
 }
 
-/** Reads the secrets in a file, if a setting names one. Undefined after a fault. */
+/** Reads the secrets in the file that a setting names; undefined if it names none, and after a fault. */
 export function readSecrets<At extends Level>(
   reading: Reading<At>,
   path: string | undefined,
@@ -112,16 +125,15 @@ export function readSecrets<At extends Level>(
 ): KeySecrets | undefined {
   const text = readNamedFile(reading, name, path);
   if (text === undefined) return undefined;
-  // Only the service may read the file, so its content cannot be checked here.
-  if (typeof text === 'object') return [new UnseenSecret()];
+  if (isUnseen(text)) return [new UnseenSecret()];
   const message = `must name a file of one or two lines, each of ${shortestSecret} or more characters`;
-  return readSecretLines(text) ?? reading.reportFault(name, message);
+  return parseSecretLines(text) ?? reading.reportFault(name, message);
 }
 
-/** The secrets in the text of a file; undefined if they are too short, or too many. */
-export function readSecretLines(text: string): KeySecrets | undefined {
+/** Parses one or two lines, each a secret; undefined if there are more, or one is too short. */
+export function parseSecretLines(text: string): KeySecrets | undefined {
   const [current = '', ...previous] = text.split(/\r?\n/);
-  const isShort = [current, ...previous].some((one) => one.length < shortestSecret);
+  const isShort = [current, ...previous].some((secret) => secret.length < shortestSecret);
   if (isShort || previous.length > 1) return undefined;
-  return [new Secret(current), ...previous.map((one) => new Secret(one))];
+  return [new Secret(current), ...previous.map((secret) => new Secret(secret))];
 }

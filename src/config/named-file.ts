@@ -7,19 +7,23 @@ import { whyUnfilled } from './unfilled-values.ts';
 const otherUser = 'run this command as root, or as the user of the relay';
 
 /**
- * The path of a systemd credential. Undefined if it is missing or blank. The packaged unit sets a blank default,
- * because systemd would otherwise not start the service, and the relay could not log what is missing.
+ * The path of a systemd credential; undefined if it is missing or blank. The packaged unit sets a blank default,
+ * because without any, systemd would not start the service, and the relay could not log what is missing.
  */
-export function credentialPath(given: Pick<ReadingContext, 'environment' | 'readFile'>, name: string) {
-  const directory = given.environment['CREDENTIALS_DIRECTORY'];
+export function credentialPath(
+  { environment, readFile }: Pick<ReadingContext, 'environment' | 'readFile'>,
+  name: string,
+): string | undefined {
+  const directory = environment['CREDENTIALS_DIRECTORY'];
+  if (!directory) return undefined;
   const path = `${directory}/${name}`;
-  return !directory || isMissingFile(path, given.readFile, true) ? undefined : path;
+  return isMissingFile(path, readFile, true) ? undefined : path;
 }
 
 /**
- * Reads a file that a setting names, without its final newline.
+ * Reads a file that a setting names, without its final newline. Reports an unreadable, empty or unfilled file.
  *
- * @param path undefined if none is named, or after a fault
+ * @param path undefined if no file is named, or after a fault
  * @param access `public` if everyone may read the file
  */
 export function readNamedFile<At extends Level>(

@@ -5,10 +5,10 @@ import type { RegistrationReading } from './readings.ts';
 
 const personSettings = ['userFrom', 'userId', 'userName', 'userEmail', 'userEmailVerified'] as const;
 
-/** Adds the settings about people to those of the provider. */
+/** Adds the settings that say where a provider describes a person (`user-from`, `user-id` …) to the provider. */
 export function addPersonSettings(settings: ProviderSettings, reading: RegistrationReading): ProviderSettings {
   if (personSettings.every((name) => reading.values[name] === undefined)) return settings;
-  reportIdToken(settings, reading);
+  reportUnusableIdToken(settings, reading);
   if ('known' in settings) {
     return { ...settings, known: { ...settings.known, access: readAccess(reading, settings.known.access) } };
   }
@@ -17,15 +17,20 @@ export function addPersonSettings(settings: ProviderSettings, reading: Registrat
   return { discovered: { ...discovered, given } };
 }
 
-/** Reports settings that keep ID tokens from being compared with the login. */
-function reportIdToken(settings: ProviderSettings, { values, describe, reportFault }: RegistrationReading): void {
+/** Reports settings with which a provider gives no ID token, or the relay cannot verify it. */
+function reportUnusableIdToken(
+  settings: ProviderSettings,
+  { values, describe, reportFault }: RegistrationReading,
+): void {
   if (values.userFrom !== 'id-token') return;
   const { issuer, scope } =
     'known' in settings ? settings.known : { ...settings.discovered.given, ...settings.discovered };
-  if (issuer === undefined)
+  if (issuer === undefined) {
     reportFault('userFrom', `is id-token, which needs ${describe('issuer')}: ID tokens name it in iss`);
-  const hasOpenid = scope === undefined ? 'discovered' in settings : scope.split(' ').includes('openid');
-  if (!hasOpenid) reportFault('userFrom', `is id-token, which needs openid in ${describe('scope')}`);
+  }
+  // Without a configured scope, a provider that speaks OpenID Connect is asked for `openid`.
+  const requestsOpenid = scope === undefined ? 'discovered' in settings : scope.split(' ').includes('openid');
+  if (!requestsOpenid) reportFault('userFrom', `is id-token, which needs openid in ${describe('scope')}`);
   if (values.stateCheck === 'off') {
     reportFault(
       'userFrom',
@@ -34,25 +39,26 @@ function reportIdToken(settings: ProviderSettings, { values, describe, reportFau
   }
 }
 
-function readAccess(reading: RegistrationReading, known: AccessAnswers = openidAccess): AccessAnswers {
-  const access = reading.values.userFrom === 'id-token' ? answersInIdToken(known) : known;
+/** How the provider answers each access rule, with the settings in place of the preset's answers. */
+function readAccess(reading: RegistrationReading, presetAccess: AccessAnswers = openidAccess): AccessAnswers {
+  const access = reading.values.userFrom === 'id-token' ? answersInIdToken(presetAccess) : presetAccess;
   return { ...access, users: readUsers(reading, access), emails: readEmails(reading, access) };
 }
 
 const elsewhere = 'it is at another endpoint, and user-from: id-token asks none';
 
-/** The questions that an ID token can answer. It knows nothing that is at another endpoint. */
+/** The answers that an ID token can give: those that would otherwise be in the user record. */
 function answersInIdToken(access: AccessAnswers): AccessAnswers {
   const answers = Object.entries(access).map(([rule, answer]) => {
     if (answer.kind === 'cannot' || isInUserRecord(answer)) return [rule, answer];
-    // groups-claim can name the claim.
+    // An ID token may have the groups in a claim that `groups-claim` names.
     if (rule === 'groups') return [rule, { kind: 'values', fields: [] }];
     return [rule, { kind: 'cannot', why: elsewhere }];
   });
   return Object.fromEntries(answers);
 }
 
-/** Where the id and the login name are. With another id, the preset's login name means nothing. */
+/** Reads where the id and the login name are. A configured `user-id` drops the preset's field for the login name. */
 function readUsers({ values, describe, reportFault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userId, userName } = values;
   // At many servers, such as those made with Django, `Ada` may register beside `ada`.
@@ -66,7 +72,7 @@ function readUsers({ values, describe, reportFault }: RegistrationReading, acces
   return users;
 }
 
-/** Where the address is. A field other than the preset's has a verification of its own, or none. */
+/** Reads where the e-mail address is, and what says that it is verified. The preset says that only of its own field. */
 function readEmails({ values, describe, reportFault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userEmail, userEmailVerified } = values;
   const known = access.emails ?? openidAccess.emails;

@@ -2,17 +2,17 @@ import type { MetadataContext } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ValuesAt } from './settings/settings.ts';
 
-/** A provider, or the issuer that describes it. */
+/** A provider that is known from the configuration, or an issuer whose metadata describe it. */
 export type ProviderSettings =
   | {
       readonly known: Provider;
-      /** The issuer to ask if an endpoint is missing. */
+      /** Its issuer, if the configuration has one beside all endpoints. */
       readonly issuer?: string;
     }
   | { readonly discovered: Omit<MetadataContext, 'clientId' | 'encodingChanges'> };
 
-/** The part of a provider that a registration sets itself. */
-export function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
+/** The part of a provider that a registration sets itself. It overrides a preset or metadata. */
+export function providerFromSettings(values: ValuesAt<'providers'>): Partial<Provider> {
   const { logoutUrl, revocationUrl: url } = values;
   const given = {
     authorizeUrl: values.authorizeUrl?.href,
@@ -36,19 +36,26 @@ export function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> 
     revocation: url && ({ url: url.href, request: 'rfc7009' } as const),
     logoutUrl: logoutUrl === 'off' ? logoutUrl : logoutUrl?.href,
   };
-  // A missing setting must not hide what the preset or the metadata has.
+  // An undefined value would override the preset or the metadata.
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** The texts that describe a provider without preset and issuer, by the names of their settings. */
-export function providerValues(provider: Provider) {
-  const { authorizeUrl, tokenUrl, refreshUrl, userUrl, userRequest, scope, tokenRequest, tokenAnswer } = provider;
-  const { logoutUrl } = provider;
+/** The settings that would describe a provider in a file without preset and issuer, as YAML texts. */
+export function settingsFromProvider(provider: Provider) {
   const quoted = (separator: string | undefined) => separator && `'${separator}'`;
-  const scopeSeparator = quoted(provider.scopeSeparator);
-  const answerScopeSeparator = quoted(provider.answerScopeSeparator);
-  const revocationUrl = provider.revocation?.url;
-  const pkce = provider.pkce ? 'on' : 'off';
-  const endpointTexts = { authorizeUrl, tokenUrl, refreshUrl, userUrl, userRequest, revocationUrl, logoutUrl };
-  return { ...endpointTexts, scope, scopeSeparator, answerScopeSeparator, tokenRequest, tokenAnswer, pkce };
+  return {
+    authorizeUrl: provider.authorizeUrl,
+    tokenUrl: provider.tokenUrl,
+    refreshUrl: provider.refreshUrl,
+    userUrl: provider.userUrl,
+    userRequest: provider.userRequest,
+    revocationUrl: provider.revocation?.url,
+    logoutUrl: provider.logoutUrl,
+    scope: provider.scope,
+    scopeSeparator: quoted(provider.scopeSeparator),
+    answerScopeSeparator: quoted(provider.answerScopeSeparator),
+    tokenRequest: provider.tokenRequest,
+    tokenAnswer: provider.tokenAnswer,
+    pkce: provider.pkce ? 'on' : 'off',
+  };
 }

@@ -3,32 +3,33 @@ import type { MetadataContext } from '../oauth/metadata.ts';
 import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
 import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
-import { whyTaken } from '../urls.ts';
+import { whyQueryIsTaken } from '../urls.ts';
 import { version } from '../version.ts';
 import { addPersonSettings } from './person.ts';
-import { givenProvider, type ProviderSettings } from './provider-settings.ts';
+import { type ProviderSettings, providerFromSettings } from './provider-settings.ts';
 import type { RegistrationReading } from './readings.ts';
 import { options, type ValuesAt } from './settings/settings.ts';
 
+/** The settings with the endpoints that every login needs. */
 const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
 
-/** Logins work without these endpoints. */
-const otherEndpoints = ['refreshUrl', 'revocationUrl'] as const;
+/** The settings with endpoints that a provider may lack. */
+const optionalEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 
-/** Reads and checks the provider of a registration. Undefined after a fault, if nothing is known. */
+/** Reads and checks the provider of a registration; undefined if a fault leaves nothing to log in with. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
-  const known = assembleProvider(reading);
-  const provider = known && addPersonSettings(known, reading);
+  const assembled = assembleProvider(reading);
+  const provider = assembled && addPersonSettings(assembled, reading);
   const { values, describe, reportFault } = reading;
-  for (const setting of [...endpoints, ...otherEndpoints]) {
-    const message = whyTaken(values[setting], ownParameters[setting]);
+  for (const setting of [...endpoints, ...optionalEndpoints]) {
+    const message = whyQueryIsTaken(values[setting], ownParameters[setting]);
     if (message) reportFault(setting, message);
   }
   reportProtocolParameters(reading);
   if (values.userBody !== undefined && values.userRequest !== 'post') {
     reportFault('userBody', `needs ${describe('userRequest')} post: a GET has no body`);
   }
-  // Basic cannot carry such a client identifier. @see RFC 7617 §2
+  // In Basic, the first colon ends the client identifier. @see RFC 7617 §2
   if (values.tokenRequest === 'basic-raw' && values.clientId?.includes(':')) {
     reportFault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
   }
@@ -36,26 +37,23 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
   return provider;
 }
 
-/**
- * Reports extra parameters that belong to the protocol. The client identifier is allowed, because some servers want it
- * twice.
- */
+/** Reports configured parameters that would replace a parameter of the protocol, such as `redirect_uri`. */
 function reportProtocolParameters({ values, reportFault }: RegistrationReading): void {
-  const { authorizeUrl, tokenUrl } = protocolParameters;
-  for (const [setting, taken] of [
-    ['authorizeParams', authorizeUrl],
-    ['tokenParams', tokenUrl],
-  ] as const) {
-    for (const [name, value] of values[setting] ?? []) {
-      const isOwnId = setting === 'tokenParams' && name === 'client_id' && value === values.clientId;
-      if (isOwnId || taken.every((its) => its !== name)) continue;
-      reportFault(setting, `must not have ${name}: it is a parameter of the protocol`);
-      break;
-    }
-  }
+  const names = (parameters: readonly (readonly [string, string])[] = []) => parameters.map(([name]) => name);
+  const why = (name: string) => `must not have ${name}: it is a parameter of the protocol`;
+  const inAuthorization = names(values.authorizeParams).find(isIn(protocolParameters.authorizeUrl));
+  if (inAuthorization) reportFault('authorizeParams', why(inAuthorization));
+  // Some servers want the client identifier in the body as well as in Basic.
+  const furtherTokenParams = values.tokenParams?.filter(
+    ([name, value]) => name !== 'client_id' || value !== values.clientId,
+  );
+  const inToken = names(furtherTokenParams).find(isIn(protocolParameters.tokenUrl));
+  if (inToken) reportFault('tokenParams', why(inToken));
 }
 
-/** The preset of a registration: the one it names, or the one of its issuer, which then supplies more. */
+const isIn = (list: readonly string[]) => (name: string) => list.includes(name);
+
+/** Finds the preset that a registration names, or whose issuer it names. */
 export function findPreset({ provider, issuer }: ValuesAt<'providers'>): Preset | undefined {
   return presets.find((preset) =>
     issuer === undefined ? preset.name === provider : preset.provider.issuer === issuer,
@@ -66,34 +64,36 @@ type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | un
 
 const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
-/** The access rules of the preset that shares a host with these endpoints. */
-function presetAnswersAt(given: Endpoints): Partial<Provider> {
+/** How the server behind these endpoints answers, if a preset has one of their hosts; otherwise nothing. */
+function answersOfPresetAt(given: Endpoints): Partial<Provider> {
   const hosts = hostsOf(given);
-  const known = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)))?.provider;
-  if (known === undefined) return {};
-  const { access, lookupRefusals, userRejectedWhen, answerScopeSeparator, tokenAnswer } = known;
+  const preset = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)));
+  if (preset === undefined) return {};
+  const { access, lookupRefusals, userRejectedWhen, answerScopeSeparator, tokenAnswer } = preset.provider;
   return { access, lookupRefusals, userRejectedWhen, answerScopeSeparator, tokenAnswer };
 }
 
-/** Assembles a provider from a preset, an issuer, and the registration's own settings. Undefined after a fault. */
+/** Assembles a provider from a preset or an issuer, and the settings of the registration; undefined after a fault. */
 function assembleProvider(reading: RegistrationReading): ProviderSettings | undefined {
-  const { relay, values, sourceOf, describe, forbid } = reading;
+  const { relay, values, isGiven, describe, forbid } = reading;
   const { issuer, metadataUrl } = values;
-  const given = givenProvider(values);
-  if (sourceOf('issuer') !== undefined) {
+  const given = providerFromSettings(values);
+  if (isGiven('issuer')) {
     forbid(options.issuer.excludes, `and ${describe('issuer')} are both given: give only one`);
     if (issuer === undefined) return undefined;
   }
   const preset = findPreset(values);
   if (preset === undefined) {
-    if (issuer)
-      return assembleFromIssuer({ issuer, ...(metadataUrl && { metadataUrl: metadataUrl.href }), given }, reading);
+    if (issuer) {
+      const metadata = metadataUrl ? { metadataUrl: metadataUrl.href } : {};
+      return assembleFromIssuer({ issuer, ...metadata, given }, reading);
+    }
     forbid(['metadataUrl'], `needs ${describe('issuer')}, which the metadata must name`);
-    // An unknown preset was reported already.
-    return sourceOf('provider') === undefined ? assembleWithoutPreset(reading, given) : undefined;
+    // If a provider is given, its preset is unknown, which is reported already.
+    return !isGiven('provider') ? assembleWithoutPreset(reading, given) : undefined;
   }
-  const why = issuer === undefined ? `: it needs ${describe('issuer')}` : `: the relay knows this issuer`;
-  reading.warnOfUnused(['metadataUrl'], why);
+  const whyUnused = issuer === undefined ? `: it needs ${describe('issuer')}` : ': the relay knows this issuer';
+  reading.warnOfUnused(['metadataUrl'], whyUnused);
   const filled = fillPlaceholders(preset.provider, {
     host: readPlaceholder('providerHost', preset.host, reading),
     tenant: readPlaceholder('providerTenant', preset.tenant, reading),
@@ -101,15 +101,16 @@ function assembleProvider(reading: RegistrationReading): ProviderSettings | unde
     baseUrl: relay.baseUrl,
     version,
   });
-  const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
+  const isPresetNamed = isGiven('provider') || isGiven('issuer');
+  const overridden = resetForOtherEndpoints(given, isPresetNamed, issuer);
   const requestHeaders = { ...filled.requestHeaders, ...given.requestHeaders };
   const headers = Object.keys(requestHeaders).length > 0 ? { requestHeaders } : {};
-  const provider = { ...filled, ...resetsAtOtherEndpoints(given, isNamed, issuer), ...given, ...headers };
+  const provider = { ...filled, ...overridden, ...given, ...headers };
   warnOfSecretInUrl(preset.provider, provider, reading);
   return { known: provider };
 }
 
-/** The provider of an issuer. If all its endpoints are given, nothing is left to discover. */
+/** Assembles the provider of an issuer without a preset. If all endpoints are given, there is nothing to discover. */
 function assembleFromIssuer(
   { given, ...context }: Pick<MetadataContext, 'issuer' | 'metadataUrl' | 'given'>,
   { relay, values, warnOfUnused }: RegistrationReading,
@@ -119,13 +120,13 @@ function assembleFromIssuer(
   const isComplete = authorizeUrl && tokenUrl && (userUrl ?? userFrom);
   if (!isComplete) return { discovered: { ...context, given, insecureHttp } };
   warnOfUnused(['metadataUrl'], ': all endpoints are given');
-  const answers = presetAnswersAt({ authorizeUrl, tokenUrl, userUrl });
-  const rest = { clientId: values.clientId ?? '', encodingChanges: false, insecureHttp };
-  const known = readDescribedProvider({}, 'openid', { ...context, ...rest, given: { ...answers, ...given } });
+  const withAnswers = { ...answersOfPresetAt({ authorizeUrl, tokenUrl, userUrl }), ...given };
+  const client = { clientId: values.clientId ?? '', encodingChanges: false };
+  const known = readDescribedProvider({}, 'openid', { ...context, ...client, insecureHttp, given: withAnswers });
   return { known, issuer: context.issuer };
 }
 
-/** A provider of the file with endpoints of its own. */
+/** Assembles a provider of the file that has neither preset nor issuer; undefined if an endpoint is missing. */
 function assembleWithoutPreset(
   { values, reportFault }: RegistrationReading,
   { authorizeUrl, tokenUrl, userUrl, ...given }: Partial<Provider>,
@@ -135,27 +136,26 @@ function assembleWithoutPreset(
   }
   if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
   const defaults = { tokenRequest: 'body', pkce: true } as const;
-  const answers = presetAnswersAt({ authorizeUrl, tokenUrl, userUrl });
+  const answers = answersOfPresetAt({ authorizeUrl, tokenUrl, userUrl });
   return { known: { ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl } };
 }
 
-/** Preset facts that no longer hold once the registration overrides an endpoint, reset. */
-function resetsAtOtherEndpoints(
+/**
+ * Replaces or removes what a preset says about its own endpoints, if the registration has other endpoints.
+ *
+ * @param isPresetNamed whether the operator names the preset, which says who answers even behind other URLs
+ */
+function resetForOtherEndpoints(
   { authorizeUrl, tokenUrl, userUrl }: Partial<Provider>,
-  isNamed: boolean,
+  isPresetNamed: boolean,
   issuer: string | undefined,
 ): Partial<Provider> {
-  // The operator who names a preset says who answers, even behind other URLs.
-  const isOther = !isNamed && (authorizeUrl ?? userUrl) !== undefined;
+  const isOtherServer = !isPresetNamed && (authorizeUrl ?? userUrl) !== undefined;
+  const noAnswers = { access: undefined, lookupRefusals: undefined, accountPrompt: undefined };
   return {
-    ...(isOther && {
-      access: undefined,
-      lookupRefusals: undefined,
-      accountPrompt: undefined,
-      ...presetAnswersAt({ authorizeUrl, tokenUrl, userUrl }),
-    }),
+    ...(isOtherServer && { ...noAnswers, ...answersOfPresetAt({ authorizeUrl, tokenUrl, userUrl }) }),
     ...(authorizeUrl && { issuer, refreshRequest: undefined, logoutUrl: undefined }),
-    // Never send the tokens and the secret of another provider to the preset's endpoints.
+    // The tokens and the secret of another provider must never go to the preset's endpoints.
     ...(tokenUrl && { refreshUrl: undefined, refreshTokens: undefined, revocation: undefined }),
   };
 }
@@ -174,34 +174,41 @@ function warnOfSecretInUrl(
   );
 }
 
-/** Reads the value of a placeholder in a preset's URLs. Reports a missing or needless one. */
+/**
+ * Reads what replaces `{host}` or `{tenant}` in the URLs of a preset. Reports a missing or needless value.
+ *
+ * @param declared undefined if the preset has no such placeholder
+ */
 function readPlaceholder(
   option: 'providerHost' | 'providerTenant',
   declared: Placeholder | undefined,
-  { values, sourceOf, reportFault }: RegistrationReading,
+  { values, isGiven, reportFault }: RegistrationReading,
 ): string {
-  const isGiven = sourceOf(option) !== undefined;
-  if (declared === undefined && isGiven) reportFault(option, 'does not apply to this provider');
-  if (declared !== undefined && declared.default === undefined && !isGiven) {
+  if (declared === undefined) {
+    if (isGiven(option)) reportFault(option, 'does not apply to this provider');
+    return '';
+  }
+  if (declared.default === undefined && !isGiven(option)) {
     reportFault(option, `is required with this provider: ${declared.meaning}`);
   }
-  return values[option] ?? declared?.default ?? '';
+  return values[option] ?? declared.default ?? '';
 }
 
-function fillPlaceholders(provider: Provider, parts: Readonly<Record<string, string>>): Provider {
-  const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
+/** Replaces placeholders such as `{host}` in all texts of a preset. */
+function fillPlaceholders(provider: Provider, replacements: Readonly<Record<string, string>>): Provider {
+  const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, name) => replacements[name] ?? '');
   return JSON.parse(JSON.stringify(provider), (_key, value) => (typeof value === 'string' ? fill(value) : value));
 }
 
 /**
- * Warns if only some endpoints are configured, because the others belong to the default preset: the secret or a token
+ * Warns if only some endpoints are configured. The others are those of the default preset, so that the secret or a token
  * would go to the wrong provider.
  */
-function warnOfTwoProviders({ values, sourceOf, describe, warn }: RegistrationReading): void {
-  if (sourceOf('provider') ?? sourceOf('issuer')) return;
-  const byDefault = endpoints.filter((name) => values[name] === undefined);
-  const hasOther = otherEndpoints.some((name) => values[name] !== undefined);
-  if (byDefault.length === endpoints.length && !hasOther) return;
+function warnOfTwoProviders({ values, isGiven, describe, warn }: RegistrationReading): void {
+  if (isGiven('provider') || isGiven('issuer')) return;
+  const isUnset = (name: (typeof endpoints | typeof optionalEndpoints)[number]) => values[name] === undefined;
+  const byDefault = endpoints.filter(isUnset);
+  if (byDefault.length === endpoints.length && optionalEndpoints.every(isUnset)) return;
   for (const name of byDefault) {
     warn(
       name,

@@ -1,44 +1,51 @@
 import * as v from 'valibot';
 import type { NewFiles, ReadFile } from '../text-files.ts';
 import { describeFault, type PlacedMessages, withItemNumber } from './fault.ts';
-import { isLenient, type Level } from './settings/setting.ts';
+import { isLenient, type Level, type Setting } from './settings/setting.ts';
 import { type NameAt, namesAt, rowAt, type ValuesAt } from './settings/settings.ts';
 import type { SettingsMap } from './settings-map.ts';
 import { defaultOf, describeMap, describeSetting, isEntry, positionOf, sourceOf } from './settings-map.ts';
 import type { OptionSources } from './sources.ts';
 import { whyUnfilled } from './unfilled-values.ts';
 
+/** What all readings of one configuration share. */
 export interface ReadingContext extends OptionSources {
   readonly readFile: ReadFile;
-  /** Undefined if a missing file is a fault. */
+  /** Creates a missing key file. Undefined if a missing file is a fault. */
   readonly newFiles?: NewFiles;
   readonly faults: PlacedMessages;
   readonly warnings: PlacedMessages;
-  /** Collects what this command cannot read, but the relay may. Undefined if that is a fault. */
+  /** Collects the files that this command cannot read, but the relay may. Undefined if an unreadable file is a fault. */
   readonly unseen?: Unseen[];
 }
 
-/** A secret or file that this command cannot read, but the relay may. */
+/** A file that this command cannot read, but the relay may: `check` can run as another user. */
 export interface Unseen {
   readonly message: string;
   readonly fix: string;
 }
 
-/** The text of a file. Undefined if there is none, or after a fault. */
+/** The text of a file; undefined if there is none, or after a fault. */
 export type FileText = string | Unseen | undefined;
+
+/** Whether only the relay can read a file, so that its content cannot be checked here. */
+export const isUnseen = (file: FileText): file is Unseen => typeof file === 'object';
 
 /** The settings of one map, with their values, faults and warnings. */
 export type Reading<At extends Level> = ReturnType<typeof createReading<At>>;
 
-/** Reads the settings of one map. Only `reportRefusedValue` reports values that their schemas refuse. */
+/**
+ * Parses the settings of one map, with functions to report what is wrong with them. A value that its schema refuses is
+ * undefined, and only `reportRefusedValue` reports it.
+ */
 export function createReading<At extends Level>(shared: ReadingContext, map: SettingsMap<At>) {
   type Name = NameAt<At>;
   const { environment, readFile, newFiles, faults, warnings, unseen } = shared;
   const { level, values: given } = map;
-  const refused = new Map<string, string>();
+  const refusals = new Map<string, string>();
   const parsed = namesAt(level).map((name) => {
     const { output, fault } = parseSetting(map, name);
-    if (fault !== undefined) refused.set(name, fault);
+    if (fault !== undefined) refusals.set(name, fault);
     return [name, output];
   });
   const values: ValuesAt<At> = Object.fromEntries(parsed);
@@ -59,15 +66,17 @@ export function createReading<At extends Level>(shared: ReadingContext, map: Set
     readFile,
     newFiles,
     sourceOf: (name: Name) => sourceOf(map, name),
+    /** Whether a flag, a variable or the file sets it, even to a value that its schema refuses. */
+    isGiven: (name: Name) => sourceOf(map, name) !== undefined,
     describe: (name: Name) => describeSetting(map, name),
     /** Reports why the schema of a setting refuses its value. */
     reportRefusedValue(name: string): void {
-      const message = refused.get(name);
+      const message = refusals.get(name);
       if (message !== undefined) (isLenient(level) ? warn : report)(name, message);
     },
     /** Reports a fault. The message completes a sentence that begins with the setting. Returns undefined. */
     reportFault: (name: Name, message: string) => report(name, message),
-    /** Reports a fault of the entry as a whole; without a file, of its name. */
+    /** Reports a fault of the entry as a whole; without a file, of the option `--path-name`. */
     reportEntryFault: (message: string) =>
       isEntry(map) ? faults.add(`${describeMap(map)} ${message}`, map.position) : report('pathName', message),
     require(...required: Name[]): void {
@@ -80,12 +89,13 @@ export function createReading<At extends Level>(shared: ReadingContext, map: Set
     warnOfUnused(unused: readonly Name[], why: string): void {
       for (const name of unused) if (given[name]) warn(name, `has no effect${why}`);
     },
-    /** Reports a fault of a variable that is not an option. The message completes a sentence. */
+    /** Reports a fault of a variable that is not an option, such as `KEY`. The message completes a sentence. */
     reportVariableFault: (name: string, message: string): undefined => faults.add(`${name} ${message}`),
     warnOfVariable: (name: string, message: string) => warnings.add(`${name} ${message}`),
     /**
-     * Notes something that this user cannot read, but the relay may. If the relay itself reads, it is a fault:
-     * undefined.
+     * Notes a file that this user cannot read, but the relay may. If this process is the relay, reports a fault instead.
+     *
+     * @returns the note, or undefined after a fault
      */
     reportUnreadable(name: Name, message: string, fix: string, asFault = message): Unseen | undefined {
       if (unseen === undefined) return report(name, asFault);
@@ -96,26 +106,31 @@ export function createReading<At extends Level>(shared: ReadingContext, map: Set
   };
 }
 
-/** The value of a setting, or why its schema refuses it; neither if it is not set and has no default. */
+/** The value of a setting, or why it is refused; neither if it is not set and has no default. */
 function parseSetting(map: SettingsMap, name: string): { output?: unknown; fault?: string } {
-  const { repeatable, schema, secret = false, isFreeText, map: isMap } = rowAt(map.level, name);
-  const otherwise = defaultOf(map, name);
-  const texts = map.values[name] ?? (otherwise === undefined ? [] : [otherwise]);
+  const row = rowAt(map.level, name);
+  const { repeatable, schema } = row;
+  const defaultText = defaultOf(map, name);
+  const texts = map.values[name] ?? (defaultText === undefined ? [] : [defaultText]);
   if (texts.length === 0) return {};
   if (texts.length > 1 && !repeatable) return { fault: 'is given more than once' };
-  if (!isFreeText && !isLenient(map.level)) {
-    // A map is checked without its keys, and values of headers may be in quotes.
-    const unfilled = texts.map((one) =>
-      whyUnfilled(isMap ? one.replace(/^.*?: /s, '') : one, secret || isMap === true),
-    );
-    const index = unfilled.findIndex((why) => why !== undefined);
-    if (index >= 0) return { fault: withItemNumber(index, texts.length, `${unfilled[index]}`) };
-  }
+  const unfilled = isLenient(map.level) ? undefined : findUnfilled(row, texts);
+  if (unfilled !== undefined) return { fault: unfilled };
   const text = texts.join(repeatable === 'lines' ? '\n' : ' ');
   const { success, output, issues } = v.safeParse(schema, text, { abortPipeEarly: true });
   if (success) return { output };
-  // In a list, the path leads to the refused item.
+  // For a list, the path of the issue begins with the refused item.
   const { message, path: [item] = [] } = issues[0];
   const isItem = item?.type === 'array';
   return { fault: isItem ? withItemNumber(item.key, item.input.length, message) : message };
+}
+
+/** Says which text of a setting is still a placeholder; undefined if none is. Free texts may look like placeholders. */
+function findUnfilled({ secret, isFreeText, map: isMap }: Setting, texts: readonly string[]): string | undefined {
+  if (isFreeText) return undefined;
+  // The value of a header may be in quotes, as a secret may.
+  const mayBeQuoted = secret === true || isMap === true;
+  const reasons = texts.map((text) => whyUnfilled(isMap ? text.replace(/^.*?: /s, '') : text, mayBeQuoted));
+  const index = reasons.findIndex((reason) => reason !== undefined);
+  return index === -1 ? undefined : withItemNumber(index, texts.length, `${reasons[index]}`);
 }

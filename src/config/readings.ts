@@ -16,21 +16,24 @@ export type ResourceReading = ReturnType<typeof readResource>;
 
 type Read = <At extends Level>(map: SettingsMap<At>) => Reading<At>;
 
-/** Reads all settings. If the file has no `providers` or `front-ends`, the flags and variables describe one. */
-export function createReadings(shared: ReadingContext, file?: SettingsMap<'relay'>) {
-  const made: Pick<Reading<Level>, 'reportRefusedValue'>[] = [];
+/**
+ * Reads all settings, and reports the values that schemas refuse. If the file has no `providers` or `front-ends`, the
+ * flags and variables describe one.
+ */
+export function createReadings(context: ReadingContext, file?: SettingsMap<'relay'>) {
+  const allReadings: Pick<Reading<Level>, 'reportRefusedValue'>[] = [];
   function read<At extends Level>(map: SettingsMap<At>): Reading<At> {
-    const reading = createReading(shared, map);
-    made.push(reading);
+    const reading = createReading(context, map);
+    allReadings.push(reading);
     return reading;
   }
-  const ofRelay = read(mergeOptions(shared, 'relay', file));
-  const relay = { ...ofRelay, baseUrl: baseUrlOf(ofRelay) };
-  const registrations = mapNonEmpty(readMaps('providers', shared, file), (map) => readRegistration(map, read, relay));
+  const relaySettings = read(mergeOptions(context, 'relay', file));
+  const relay = { ...relaySettings, baseUrl: baseUrlOf(relaySettings) };
+  const registrations = mapNonEmpty(findMaps('providers', context, file), (map) => readRegistration(map, read, relay));
   const resources = (file?.inside.resources ?? []).map((map) => readResource(map, read, registrations));
-  // A resource that opens to browsers needs none.
-  const areNeeded = resources.every(({ browser }) => browser === undefined);
-  const frontEnds = readMaps('front-ends', shared, file, areNeeded).map((map) =>
+  // Browsers log in at a resource with `browser`, so that the relay may have no front end.
+  const needsFrontEnd = resources.every(({ browser }) => browser === undefined);
+  const frontEnds = findMaps('front-ends', context, file, needsFrontEnd).map((map) =>
     readFrontEnd(map, read, relay, registrations, resources),
   );
   const pages = file?.inside.pages?.map((map) => ({
@@ -38,26 +41,32 @@ export function createReadings(shared: ReadingContext, file?: SettingsMap<'relay
     texts: map.inside.texts?.map(read)[0],
   }))[0];
   // In the order of the help, whatever the order of the entries.
-  for (const name of settingNames) for (const { reportRefusedValue } of made) reportRefusedValue(name);
+  for (const name of settingNames) for (const { reportRefusedValue } of allReadings) reportRefusedValue(name);
   return { relay, registrations, resources, frontEnds, pages };
 }
 
-/** The maps of the file, or one from flags and variables. Both is a fault; neither is one, too, if some are needed. */
-function readMaps<At extends 'providers' | 'front-ends'>(
+/**
+ * Finds the maps of a level: those of the file, or the map that flags and variables give. Both together are a fault. So
+ * is a file without any, unless none is needed.
+ */
+function findMaps<At extends 'providers' | 'front-ends'>(
   level: At,
-  shared: ReadingContext,
+  context: ReadingContext,
   file: SettingsMap<'relay'> | undefined,
   isNeeded = true,
 ): readonly SettingsMap<At>[] {
-  const maps = file?.inside[level];
-  const outside = mergeOptions(shared, level);
-  const given = Object.keys(outside.values).map((name) => describeSetting(outside, name));
-  if (!isNeeded && !maps && given.length === 0) return [];
-  if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
-  for (const one of maps ? given : []) {
-    shared.faults.add(`${one} is given, but ${file?.path} has ${level}: drop one of them`);
+  const inFile = file?.inside[level];
+  const byOptions = mergeOptions(context, level);
+  const options = Object.keys(byOptions.values).map((name) => describeSetting(byOptions, name));
+  if (inFile !== undefined) {
+    for (const option of options) {
+      context.faults.add(`${option} is given, but ${file?.path} has ${level}: drop one of them`);
+    }
+    return inFile;
   }
-  return maps ?? [outside];
+  if (options.length === 0 && !isNeeded) return [];
+  if (options.length === 0 && file) context.faults.add(`${file.path} has no ${level}`);
+  return [byOptions];
 }
 
 function readRegistration(map: SettingsMap<'providers'>, read: Read, relay: RelayReading) {
@@ -69,7 +78,7 @@ function readRegistration(map: SettingsMap<'providers'>, read: Read, relay: Rela
     /** The word in its paths. Empty after a fault. */
     name,
     registrations: [name],
-    /** Undefined: everybody may log in who may log in elsewhere. */
+    /** Who may log in here; undefined if its resources and front ends alone decide. */
     allow: map.inside.allow?.map(read)[0],
   };
 }
@@ -83,20 +92,20 @@ function readResource(map: SettingsMap<'resources'>, read: Read, registrations: 
   const registration = provider ? findEntryOrReport(provider, names, 'provider', report) : only;
   const allow = map.inside.allow?.map(read)[0];
   const browser = map.inside.browser?.map(read)[0];
-  const above = registrations.find(({ name }) => name === registration)?.allow;
+  const allowOfRegistration = registrations.find(({ name }) => name === registration)?.allow;
   return {
     ...reading,
     name: map.name ?? '',
-    /** Undefined: everybody who may log in at its front ends. */
+    /** Who may use it; undefined if everybody who may log in at its front ends may. */
     allow,
-    /** How long browsers stay logged in. Undefined if it opens to no browser. */
+    /** How long browsers stay logged in; undefined if it opens to no browser. */
     browser,
     /** The `allow` that names the claim with the groups of its people. */
-    allowWithGroupsClaim: [allow, above].find((one) => one?.values.groupsClaim !== undefined),
-    /** The registration of its people. Empty after a fault. */
+    allowWithGroupsClaim: [allow, allowOfRegistration].find((rules) => rules?.values.groupsClaim !== undefined),
+    /** The registration at which its people log in. Empty after a fault. */
     registration: registration ?? '',
     registrations: [registration ?? ''],
-    /** Undefined if no server introspects, and after a fault. */
+    /** The secrets of the server that introspects tokens; undefined if no server does, and after a fault. */
     secrets: readSecrets(reading, secretFile, 'secretFile'),
   };
 }
@@ -112,32 +121,32 @@ function readFrontEnd(
   const { allow, proxy = [], clients } = map.inside;
   const names = registrations.map(({ name }) => name);
   const report = (message: string) => reading.reportFault('providers', message);
-  const { kind, providers, resources: named = [] } = reading.values;
-  const isMachine = kind === 'machine';
-  const ofMachine = resources.filter(({ name }) => named.includes(name)).flatMap((one) => one.registrations);
-  const asked = providers?.map((name) => findEntryOrReport(name, names, 'provider', report) ?? name) ?? names;
-  const usable = isMachine && ofMachine.length > 0 ? [...new Set(ofMachine)] : asked;
+  const { kind, providers, resources: ownResources = [] } = reading.values;
+  const named = providers?.map((name) => findEntryOrReport(name, names, 'provider', report) ?? name) ?? names;
+  const atResources = resources
+    .filter(({ name }) => ownResources.includes(name))
+    .flatMap((resource) => resource.registrations);
+  const usable = kind === 'machine' && atResources.length > 0 ? [...new Set(atResources)] : named;
   return {
     ...reading,
     relay,
     /** Its `client_id`. */
     name: map.name ?? 'app',
-    /** Undefined: everybody may log in who may log in elsewhere. */
+    /** Who may log in here; undefined if its registrations and resources alone decide. */
     allow: allow?.map(read)[0],
     apis: proxy.map(read),
     clients: clients?.map(read)[0],
-    /**
-     * The registrations that it may use, with their readings: by default, all; for a machine, those of its resources.
-     */
+    /** The names of the registrations that it may use: by default, all; for a machine, those of its resources. */
     registrations: usable,
     usableRegistrations: registrations.filter(({ name }) => usable.includes(name)),
-    /** The keys of client identifiers that are made offline. Undefined if there are none, and after a fault. */
+    /** The keys of client identifiers that are made offline; undefined if there are none, and after a fault. */
     clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
-    /** Undefined unless it is a machine, and after a fault. */
+    /** The secret or key of a machine; undefined for other front ends, and after a fault. */
     credentials: readMachineCredentials(reading),
   };
 }
 
+/** The public URL of the relay, without a slash at its end: the configured one, or its own port on this machine. */
 function baseUrlOf({ values }: Reading<'relay'>): string {
   const scheme = values.tlsCert === undefined ? 'http' : 'https';
   // A faulty port is left out, so that other faults are found as well.
@@ -145,12 +154,12 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
   return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
 }
 
-/** The values of a reading, which are complete if there is no fault. */
+/** Asserts that required settings and those with a default have a value. Call it only if there is no fault. */
 export function completeValues<At extends Level>({ values }: Reading<At>): CompleteValues<At> {
   return values as CompleteValues<At>;
 }
 
-/** Requires a value that is there if there is no fault. @throws {Error} if a fault was not reported */
+/** Requires a value that is missing only after a fault. @throws {Error} if no fault was reported */
 export function requireChecked<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('a value is missing, but no fault was reported');
   return value;

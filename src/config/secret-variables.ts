@@ -4,16 +4,21 @@
  */
 export const secretVariables = { key: 'KEY', memoryPassword: 'SHARED_MEMORY_PASSWORD' } as const;
 
+/** The end of a warning about such a variable. */
 export const isVisible = 'can be read by everything that sees the environment of this process: a file is safer';
 
-/** An address as hosts give it, with its password. @returns undefined if it has none, or is no such address */
+/**
+ * Separates the address of a shared memory from its password: hosting providers often give one variable with both.
+ *
+ * @returns undefined if there is no password, or it is no such address
+ */
 export function splitPassword(address: string): { readonly address: string; readonly password: string } | undefined {
-  const { scheme, user, password, rest } =
-    /^(?<scheme>rediss?(?:\+\w+)?:\/\/)(?<user>[^:@/]*):(?<password>.+)@(?<rest>[^@]*)$/.exec(address)?.groups ?? {};
+  const match = /^(?<scheme>rediss?(?:\+\w+)?:\/\/)(?<user>[^:@/]*):(?<password>.+)@(?<rest>[^@]*)$/.exec(address);
+  const { scheme, user, password, rest } = match?.groups ?? {};
+  if (password === undefined) return undefined;
+  const withoutPassword = `${scheme}${user && `${user}@`}${rest}`;
   try {
-    return password === undefined
-      ? undefined
-      : { address: `${scheme}${user && `${user}@`}${rest}`, password: decodeURIComponent(password) };
+    return { address: withoutPassword, password: decodeURIComponent(password) };
   } catch {
     return undefined;
   }

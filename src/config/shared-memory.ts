@@ -2,12 +2,13 @@ import { parseAddress } from '../memory/redis-client.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
-import type { FileText } from './reading.ts';
+import { type FileText, isUnseen } from './reading.ts';
 import type { RelayReading } from './readings.ts';
 import { isVisible, secretVariables, splitPassword } from './secret-variables.ts';
 import { options } from './settings/settings.ts';
 import { whyUnfilled } from './unfilled-values.ts';
 
+/** Reads the address, password and certificates of the shared memory; undefined if there is none. */
 export function readSharedMemory(reading: RelayReading) {
   const { values, describe, reportFault, warnOfUnused } = reading;
   const address = values.sharedMemory;
@@ -17,8 +18,11 @@ export function readSharedMemory(reading: RelayReading) {
     return undefined;
   }
   const { tls, nodes = [] } = parseAddress(address) ?? {};
-  const isNear = nodes.every(({ host }) => isLoopback(new URL(`http://${host.includes(':') ? `[${host}]` : host}`)));
-  if (!tls && !isNear && !values.insecureHttp) {
+  const isOnThisMachine = nodes.every(({ host }) => {
+    const hostInUrl = host.includes(':') ? `[${host}]` : host;
+    return isLoopback(new URL(`http://${hostInUrl}`));
+  });
+  if (!tls && !isOnThisMachine && !values.insecureHttp) {
     reportFault(
       'sharedMemory',
       `must use TLS (rediss:) beyond this machine, unless ${describe('insecureHttp')} allows it`,
@@ -27,32 +31,43 @@ export function readSharedMemory(reading: RelayReading) {
   if (values.sharedMemoryCa && !tls) reportFault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
   const password = readPassword(reading);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
-  // If only the relay may read one of the files, this command cannot ask the server anything.
-  if (typeof password === 'object' || typeof ca === 'object') {
+  // Without the password or the certificates, `check` can ask the server nothing.
+  if (isUnseen(password) || isUnseen(ca)) {
     return { address, password: new UnseenSecret(), ca: undefined };
   }
   return { address, password: password ? new Secret(password) : undefined, ca };
 }
 
-/** The password from the file, the variable or the address in its variable, else from the systemd credential. */
+/**
+ * Reads the password from its variable, from the address in `SHARED_MEMORY`, from its file, or from the systemd
+ * credential. Reports two passwords.
+ */
 function readPassword(reading: RelayReading): FileText {
-  const { values, environment, sourceOf, describe, reportVariableFault, warnOfVariable } = reading;
-  const { variable } = options.sharedMemory;
-  const inAddress = sourceOf('sharedMemory') === 'environment' ? splitPassword(environment[variable] ?? '') : undefined;
-  const given = [
-    { name: secretVariables.memoryPassword, password: environment[secretVariables.memoryPassword] || undefined },
-    { name: variable, password: inAddress?.password },
-  ].filter(({ password }) => password !== undefined);
+  const { values, describe, reportVariableFault, warnOfVariable } = reading;
   const file = values.sharedMemoryPasswordFile;
-  const [first, second] = given;
+  const [first, second] = passwordsInVariables(reading);
   if (first === undefined) {
     const path = file ?? credentialPath(reading, 'shared-memory-password');
     return readNamedFile(reading, 'sharedMemoryPasswordFile', path);
   }
-  const other = file === undefined ? second && `the password in ${second.name}` : describe('sharedMemoryPasswordFile');
-  if (other !== undefined) return reportVariableFault(first.name, `and ${other} are both given: give only one`);
-  const unfilled = whyUnfilled(first.password ?? '', true);
-  if (unfilled !== undefined) return reportVariableFault(first.name, `holds a password that ${unfilled}`);
-  warnOfVariable(first.name, `holds a password, and ${isVisible}`);
-  return first.password;
+  const { variable, password } = first;
+  const inSecond = second && `the password in ${second.variable}`;
+  const other = file === undefined ? inSecond : describe('sharedMemoryPasswordFile');
+  if (other !== undefined) return reportVariableFault(variable, `and ${other} are both given: give only one`);
+  const whyNot = whyUnfilled(password, true);
+  if (whyNot !== undefined) return reportVariableFault(variable, `holds a password that ${whyNot}`);
+  warnOfVariable(variable, `holds a password, and ${isVisible}`);
+  return password;
+}
+
+/** The passwords in the variable for them, and in the address that a variable gives. */
+function passwordsInVariables({ environment, sourceOf }: RelayReading) {
+  const found: { readonly variable: string; readonly password: string }[] = [];
+  const ownPassword = environment[secretVariables.memoryPassword];
+  if (ownPassword) found.push({ variable: secretVariables.memoryPassword, password: ownPassword });
+  if (sourceOf('sharedMemory') !== 'environment') return found;
+  const { variable } = options.sharedMemory;
+  const inAddress = splitPassword(environment[variable] ?? '');
+  if (inAddress !== undefined) found.push({ variable, password: inAddress.password });
+  return found;
 }

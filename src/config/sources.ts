@@ -3,12 +3,13 @@ import { splitPassword } from './secret-variables.ts';
 import type { Option } from './settings/setting.ts';
 import { type OptionName, options } from './settings/settings.ts';
 
-/** Flags and variables as given, unchecked. */
+/** The flags and environment variables of a command, unchecked. */
 export interface OptionSources {
   readonly flags: Readonly<Partial<Record<OptionName, readonly string[]>>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
+/** The texts of an option, and what gave them. Only a flag can be repeated. */
 export interface GivenOption {
   readonly source: 'flag' | 'environment';
   readonly texts: readonly string[];
@@ -18,34 +19,33 @@ const rows: Readonly<Record<string, Option>> = options;
 const excludedBy = (name: string) => rows[name]?.excludes ?? [];
 
 /**
- * Whether a flag excludes an option, so that its variable does not count: with `--issuer`, the variable of a token URL
- * does not. Flags on both sides are a fault instead.
+ * Whether the variable of an option does not count, because a flag excludes the option: with `--issuer`, the variable
+ * `PROVIDER` does not. Flags on both sides are a fault instead.
  */
-function isOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>): boolean {
-  const isGiven = (one: string) => flags[one] !== undefined;
+function isVariableOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>): boolean {
+  const isFlagGiven = (option: string) => flags[option] !== undefined;
   const otherSide = excludedBy(name);
   const ownSide = otherSide.flatMap(excludedBy);
-  return otherSide.some(isGiven) && !ownSide.some(isGiven);
+  return otherSide.some(isFlagGiven) && !ownSide.some(isFlagGiven);
 }
 
-/** The value of an option besides the file: its flag, else its variable. An empty variable counts as unset. */
-export function findGivenOption(name: OptionName, sources: OptionSources): GivenOption | undefined {
-  const { flags, environment } = sources;
+/** The flag of an option, else its variable; undefined if neither is given. An empty variable counts as unset. */
+export function findGivenOption(name: OptionName, { flags, environment }: OptionSources): GivenOption | undefined {
   const texts = flags[name];
   if (texts !== undefined) return { source: 'flag', texts };
-  const text = isOverruled(name, flags) ? undefined : environment[options[name].variable];
-  if (!text) return undefined;
-  // The address is shown, so its password is read separately.
-  const { address = text } = (name === 'sharedMemory' && splitPassword(text)) || {};
-  return { source: 'environment', texts: [address] };
+  const text = environment[options[name].variable];
+  if (!text || isVariableOverruled(name, flags)) return undefined;
+  // Logs and `config print` show the address, so it must not contain its password, which is read separately.
+  const address = name === 'sharedMemory' ? splitPassword(text)?.address : undefined;
+  return { source: 'environment', texts: [address ?? text] };
 }
 
 const packagedFile = '/etc/login-relay/config.yaml';
 
 /**
- * The sources for commands that examine a configuration: without any option, the file of the packaged service.
+ * Chooses what commands that examine a configuration read: without any option, the file of the packaged service.
  *
- * @returns `why`: an explanation if it is that file
+ * @returns `why` explains the choice of that file
  */
 export function chooseSources(
   given: OptionSources,
@@ -57,8 +57,8 @@ export function chooseSources(
 }
 
 /**
- * Whether no option is given. An empty variable counts as not set, except the one for the file: it says that there is
- * none.
+ * Whether no option is given. An empty variable counts as unset, except an empty `LOGIN_RELAY_CONFIG`, which says that
+ * there is no file.
  */
 function hasNoOption({ flags, environment }: OptionSources): boolean {
   const { config, ...others } = options;

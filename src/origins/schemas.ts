@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { httpUrl, isLoopback, whyTaken } from '../urls.ts';
+import { httpUrl, isLoopback, whyQueryIsTaken } from '../urls.ts';
 import { appSchemeOf, isAppScheme } from './app-schemes.ts';
 import { ownsItsNames } from './domains.ts';
 import type { OriginPattern } from './origin-pattern.ts';
@@ -70,7 +70,7 @@ const responseParameters = ['code', 'state', 'iss', 'error', 'error_description'
 
 /** The fault in the query of a redirect URI, if any. */
 export const queryFault = (uri: RedirectUri): string | undefined =>
-  whyTaken(new URL(examplePage(uri)), responseParameters);
+  whyQueryIsTaken(new URL(examplePage(uri)), responseParameters);
 
 /**
  * A redirect URI of a native client: an https page, an address that opens an app, or any port of this machine.

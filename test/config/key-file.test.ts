@@ -62,7 +62,7 @@ describe('the key file', () => {
     });
     afterEach(() => rmSync(directory, { recursive: true }));
 
-    const check: NewFiles = { expect: newFiles.expect };
+    const check: NewFiles = { expectCreatable: newFiles.expectCreatable };
     const serve: NewFiles = { ...check, create: newFiles.create };
 
     const givenTo = (newFiles: NewFiles, path = join(directory, 'key')): Given => ({
@@ -131,7 +131,7 @@ describe('the key file', () => {
     it('is refused in a directory that cannot be written to, with all other faults', () => {
       const reasons = { EACCES: 'may not write to', EROFS: 'read-only', EIO: 'cannot be created' };
       for (const [code, reason] of Object.entries(reasons)) {
-        const newFiles = { ...serve, expect: failing(code) };
+        const newFiles = { ...serve, expectCreatable: failing(code) };
         const lines = faults({ ...givenTo(newFiles), environment: {} });
         expect(lines, code).to.have.length(4);
         expect(lines.join()).to.contain(reason);

@@ -29,7 +29,7 @@ describe('--token-delivery session', () => {
       files[path] = { text };
       return true;
     };
-    const newFiles = { expect: () => {}, create };
+    const newFiles = { expectCreatable: () => {}, create };
     const { config } = read({ flags: { ...onHttps, keyFile: '/new/key' }, newFiles, files });
     expect(config.keySecrets).to.have.lengthOf(1);
   });

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { createClientIds } from '../../clients/client-ids.ts';
 import { offlineAudience } from '../../clients/clients.ts';
 import { readRedirectUris } from '../../clients/read-metadata.ts';
-import { readSecretLines } from '../../config/key-file.ts';
+import { parseSecretLines } from '../../config/key-file.ts';
 import { pathSegment, wholeNumber } from '../../config/schemas.ts';
 import { ConfigError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
@@ -48,7 +48,7 @@ export function clientId(flags: ClientIdFlags): string {
 /** The secrets of a key file; undefined if it cannot be read or is not a key file. */
 function readKeys(path: string) {
   try {
-    return readSecretLines(readTextFile(path).text.replace(/\r?\n$/, ''));
+    return parseSecretLines(readTextFile(path).text.replace(/\r?\n$/, ''));
   } catch {
     return undefined;
   }

@@ -22,10 +22,10 @@ export async function textOfConfig(
   readFile: ReadFile = readTextFile,
 ): Promise<string> {
   if (action === 'schema') return `${JSON.stringify(configFileSchema(), null, 2)}\n`;
-  const { expect } = newFiles;
+  const { expectCreatable } = newFiles;
   const unseen: Unseen[] = [];
   const { sources, why } = chooseSources(options, readFile);
-  const given = { ...sources, readFile, newFiles: { expect }, unseen };
+  const given = { ...sources, readFile, newFiles: { expectCreatable }, unseen };
   const { config: read, readings, warnings } = readConfig(given);
   const comment = why === undefined ? '' : `# ${why}\n`;
   if (action === 'migrate') return comment + migratedFile(readings);

@@ -37,8 +37,8 @@ export function checkAllow(readings: Readings, providers: readonly (ProviderSett
     const allow = allowOf(one);
     if (reading === undefined || allow === undefined) continue;
     const isUsed =
-      reading.sourceOf('groups') || learningGroups.some(({ allowWithGroupsClaim }) => allowWithGroupsClaim === reading);
-    if (reading.sourceOf('groupsClaim') !== undefined && !isUsed) {
+      reading.isGiven('groups') || learningGroups.some(({ allowWithGroupsClaim }) => allowWithGroupsClaim === reading);
+    if (reading.isGiven('groupsClaim') && !isUsed) {
       reading.reportFault('groupsClaim', 'has no effect without groups');
     }
     if (/[[\]]|^\$\./.test(allow.groupsClaim ?? '')) {
@@ -149,10 +149,10 @@ function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds
 export function checkOpenClients({ resources, frontEnds }: Readings): void {
   const taken: string[] = [];
   for (const frontEnd of frontEnds) {
-    const { clients, values, registrations, sourceOf, describe, warn, reportEntryFault } = frontEnd;
+    const { clients, values, registrations, isGiven, describe, warn, reportEntryFault } = frontEnd;
     const isNative = values.kind === 'native';
     if (clients === undefined) {
-      const isReached = sourceOf('clientKeyFile') ?? sourceOf('redirectUri');
+      const isReached = isGiven('clientKeyFile') || isGiven('redirectUri');
       if (isNative && !isReached) reportEntryFault('needs redirect-uris or clients');
       continue;
     }
@@ -165,7 +165,7 @@ export function checkOpenClients({ resources, frontEnds }: Readings): void {
     });
     if (isForAll && !frontEnd.allow) warn('kind', openToAll);
     if (!isNative) clients.reportEntryFault(`needs ${describe('kind')} native`);
-    if (!clients.values.registration && clients.sourceOf('documents') === undefined) {
+    if (!clients.values.registration && !clients.isGiven('documents')) {
       clients.reportEntryFault('lets nobody in: give documents, or registration: true');
     }
     if (registrations.some((name) => taken.includes(name))) {

@@ -16,13 +16,13 @@ import type { Readings, RegistrationReading } from '../readings.ts';
 export function checkCallbackPaths(readings: Readings): void {
   for (const reading of readings.registrations) {
     const { callbackPath } = reading.values;
-    const why = callbackPath && whyTaken(callbackPath.toLowerCase(), reading, readings);
+    const why = callbackPath && whyPathIsTaken(callbackPath.toLowerCase(), reading, readings);
     if (why) reading.reportFault('callbackPath', why);
   }
 }
 
 /** What a callback path conflicts with; undefined if nothing. */
-function whyTaken(path: string, reading: RegistrationReading, readings: Readings): string | undefined {
+function whyPathIsTaken(path: string, reading: RegistrationReading, readings: Readings): string | undefined {
   const others = readings.registrations.filter((one) => one !== reading);
   const taken = findOwnPath(path, reading, others, readings);
   if (taken) return `contains a path of the relay, or is below one: ${taken}`;
@@ -30,7 +30,7 @@ function whyTaken(path: string, reading: RegistrationReading, readings: Readings
   const other = others.find(({ values }) => isSame(path, values.callbackPath));
   if (other)
     return `is that of providers.${other.name}, too: register another callback URL at one of the two providers`;
-  return whyElseTaken(path, readings);
+  return whyPathIsTakenByEntry(path, readings);
 }
 
 /** The relay's own path that contains a callback path, or is inside it; undefined if there is none. */
@@ -58,7 +58,7 @@ function findOwnPath(
 }
 
 /** What a callback path conflicts with besides endpoints; undefined if nothing. */
-function whyElseTaken(path: string, { relay, resources, frontEnds }: Readings): string | undefined {
+function whyPathIsTakenByEntry(path: string, { relay, resources, frontEnds }: Readings): string | undefined {
   const { host } = new URL(relay.baseUrl);
   const meets = (other: string | undefined) => other !== undefined && overlap(other.toLowerCase(), path);
   const resource = resources.find(({ values }) => {

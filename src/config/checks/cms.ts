@@ -58,8 +58,8 @@ function reportRepositories(frontEnd: FrontEndReading, registration: Registratio
 }
 
 /** The preset of a registration, if CMSes support it. Beside URLs of its own, the default preset does not count. */
-function cmsPresetOf({ values, sourceOf }: RegistrationReading) {
-  const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
+function cmsPresetOf({ values, isGiven }: RegistrationReading) {
+  const isNamed = isGiven('provider') || isGiven('issuer');
   if (values.authorizeUrl !== undefined && !isNamed) return undefined;
   const name = findPreset(values)?.name;
   return cmsPresets.find((preset) => preset.name === name);

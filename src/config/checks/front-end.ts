@@ -4,7 +4,7 @@ import { hasStar, isAnyPort, type OriginPattern } from '../../origins/origin-pat
 import { originOf, type RedirectUri, withAnyPort } from '../../origins/redirect-uri.ts';
 import { maxRedirectUriLength, nativeRedirectUri, queryFault } from '../../origins/schemas.ts';
 import { overlap } from '../../paths.ts';
-import { isLoopback, whyTaken } from '../../urls.ts';
+import { isLoopback, whyQueryIsTaken } from '../../urls.ts';
 import { didYouMean, findSuggestion, withItemNumber } from '../fault.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
@@ -17,7 +17,7 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
 
 /** Checks the addresses of a front end, and how it gets its tokens. */
 export function checkFrontEnd(reading: FrontEndReading): void {
-  const { values, describe, reportFault, sourceOf } = reading;
+  const { values, describe, reportFault, isGiven } = reading;
   const { origin: origins = [], frontendUrl, tokenDelivery, kind } = values;
   if (kind === 'machine') {
     checkMachine(reading);
@@ -26,11 +26,11 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   forbidCredentials(reading);
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
   // An invalid kind may have been meant for a front end without a page.
-  else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
+  else if (kind !== undefined || !isGiven('kind')) reading.require('origin');
   if (origins.length > 1 && tokenDelivery && tokenDelivery !== 'cms') {
     reportFault('origin', `must be one origin, unless ${describe('tokenDelivery')} is cms`);
   }
-  const isPage = kind === 'page' || sourceOf('kind') === undefined;
+  const isPage = kind === 'page' || !isGiven('kind');
   if (values.origins && isPage) reportFault('origins', 'needs kind: native');
   for (const origin of origins.filter(hasStar)) reportStar(reading, origin);
   if (origins.some(hasStar)) reading.forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
@@ -39,7 +39,7 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   } else if (frontendUrl && origins.length > 0 && frontendUrl.origin !== origins[0]) {
     reportFault('frontendUrl', `must be inside ${describe('origin')}`);
   }
-  const taken = whyTaken(frontendUrl, deliveredParameters);
+  const taken = whyQueryIsTaken(frontendUrl, deliveredParameters);
   if (taken) reportFault('frontendUrl', taken);
   reportRedirectUris(reading);
   if (tokenDelivery === 'cms') {
@@ -108,9 +108,9 @@ function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
 
 /** Reports that OAuth logins have no page to return to. Plain logins still work. */
 function reportNoRedirectUri(reading: FrontEndReading): void {
-  const { values, sourceOf, describe, reportFault, warn } = reading;
+  const { values, isGiven, describe, reportFault, warn } = reading;
   const why = whyNoRedirectUri(values.frontendUrl);
-  if (why === undefined || sourceOf('redirectUri') !== undefined) return;
+  if (why === undefined || isGiven('redirectUri')) return;
   const message = `${why}, so OAuth logins cannot return to it: give ${describe('redirectUri')}`;
   if (values.tokenDelivery === 'code') reportFault('frontendUrl', message);
   else if (!isWithoutState(reading)) warn('frontendUrl', message);
@@ -149,12 +149,12 @@ function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): s
 }
 
 /** Checks a front end without a page: a native one, or one whose clients have identifiers made offline. */
-function reportWithoutPage({ values, sourceOf, describe, reportFault, forbid }: FrontEndReading): void {
+function reportWithoutPage({ values, isGiven, describe, reportFault, forbid }: FrontEndReading): void {
   const isNative = values.kind === 'native';
   const why = isNative ? `${describe('kind')} native` : describe('clientKeyFile');
   if (values.tokenDelivery !== 'code') reportFault('tokenDelivery', `must be code with ${why}`);
   if (isNative) forbid(['origin', 'frontendUrl'], `must not be set with ${why}`);
-  else if (sourceOf('origin') === undefined) {
+  else if (!isGiven('origin')) {
     forbid(['redirectUri', 'frontendUrl'], `needs ${describe('origin')}`);
   }
 }
@@ -213,7 +213,7 @@ export function checkApis({ frontEnds }: Readings): void {
 /** Reports an API without a provider, or with one that its front end may not use. */
 function reportRegistration(api: Reading<'proxy'>, registrations: readonly string[]): void {
   const name = api.values.provider;
-  if (api.sourceOf('provider') === undefined && registrations.length > 1) {
+  if (!api.isGiven('provider') && registrations.length > 1) {
     api.reportFault('provider', 'is required, because the front end may use several providers');
   }
   if (name === undefined || registrations.includes(name)) return;

@@ -13,13 +13,13 @@ const ofPeople = [
   'scope',
 ] as const;
 
-export function checkMachine({ forbid, describe, reportFault, sourceOf, ...reading }: FrontEndReading): void {
+export function checkMachine({ forbid, describe, reportFault, isGiven, ...reading }: FrontEndReading): void {
   const why = `with ${describe('kind')} machine`;
   forbid(ofPeople, `must not be set ${why}`);
   reading.allow?.reportEntryFault(`must not be set ${why}: the entry of the machine is its permission`);
   reading.clients?.reportEntryFault(`must not be set ${why}`);
   for (const api of reading.apis) api.reportEntryFault(`must not be set ${why}`);
-  if (sourceOf('resources') === undefined) reportFault('resources', `is required ${why}`);
+  if (!isGiven('resources')) reportFault('resources', `is required ${why}`);
 }
 
 export function forbidCredentials({ forbid }: FrontEndReading): void {

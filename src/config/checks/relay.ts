@@ -9,8 +9,8 @@ import { describeDelivery } from './describe-delivery.ts';
 
 /** Checks where the relay listens, and at which address browsers see it. */
 export function checkListening(relay: RelayReading): void {
-  const { values, environment, sourceOf, describe, reportFault } = relay;
-  const isUnset = sourceOf('baseUrl') === undefined;
+  const { values, environment, isGiven, describe, reportFault } = relay;
+  const isUnset = !isGiven('baseUrl');
   // In a service of systemd, an empty one has to be filled in, because browsers elsewhere cannot reach the default.
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {

@@ -57,7 +57,7 @@ export function resourceConfig(reading: ResourceReading) {
 
 /** Reports a `url` that belongs to another resource as well, and a missing provider. */
 function reportPlace(
-  { values, sourceOf, reportFault, ...reading }: ResourceReading,
+  { values, isGiven, reportFault, ...reading }: ResourceReading,
   earlier: readonly ResourceReading[],
   names: readonly string[],
 ): void {
@@ -74,18 +74,18 @@ function reportPlace(
     return overlap(other.pathname, url.pathname);
   });
   if (overlapping) reportFault('url', `contains that of resources.${overlapping.name}, or is below it`);
-  if (sourceOf('provider') === undefined && names.length > 1) {
+  if (!isGiven('provider') && names.length > 1) {
     reportFault('provider', 'is required, because there are several providers');
   }
 }
 
 /** Reports an `upstream` that cannot be reached through `url`, or that must not get the provider's token. */
 function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Readings): void {
-  const { name, values, sourceOf, reportFault } = resource;
+  const { name, values, isGiven, reportFault } = resource;
   const { upstream } = values;
   const url = URL.parse(values.url ?? '');
   const givesToken = values.token === 'provider';
-  if (givesToken && sourceOf('upstream') === undefined) reportFault('token', 'is provider, which needs upstream');
+  if (givesToken && !isGiven('upstream')) reportFault('token', 'is provider, which needs upstream');
   if (upstream === undefined) return;
   if (url !== null) reportAddress(resource, url, upstream, relay.baseUrl, frontEnds);
   if (!givesToken) {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Document, stringify, YAMLMap } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
-import { providerValues } from '../provider-settings.ts';
+import { settingsFromProvider } from '../provider-settings.ts';
 import type { Readings } from '../readings.ts';
 import { filePath, sharedMemory, typedValue } from '../schemas.ts';
 import { levels } from '../settings/setting.ts';
@@ -129,7 +129,7 @@ function commentOnRegistration(
     from = provider ? 'by the issuer' : 'not known now: login-relay check says why';
   }
   const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
-  const values = provider ? providerValues(provider) : unknown;
+  const values = provider ? settingsFromProvider(provider) : unknown;
   return [...commentOnUnset(map, from, values), ...commentOnUnset(map, 'by default', { stateCheck })];
 }
 

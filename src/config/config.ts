@@ -7,7 +7,16 @@ import { checkCallbackPaths } from './checks/callback-path.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkExtraFields } from './checks/extra-fields.ts';
 import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
-import * as rules from './checks/relay.ts';
+import {
+  checkClientAddresses,
+  checkListening,
+  checkMetrics,
+  isBehindUnknownProxy,
+  reportMissingKey,
+  reportPlainHttp,
+  warnOfAmbiguousPath,
+  warnWithoutSessions,
+} from './checks/relay.ts';
 import { checkResources, resourceConfig } from './checks/resources.ts';
 import { readStateCheck, warnOfMissingKey, warnWithoutState } from './checks/state.ts';
 import { readClientSecret } from './client-secret.ts';
@@ -41,9 +50,7 @@ export type ConfigReading = ReturnType<typeof readConfig>;
  * Turns flags, environment variables and the file that they name into a Config. Flags override the environment, which
  * overrides the file; an empty variable counts as unset.
  *
- * @param given.newFiles creates a missing key file. Undefined if a missing file is a fault
- * @param given.unseen collects the secrets that this user cannot read, which get stand-ins. Undefined if they are
- *   faults
+ * @param given.unseen collects the secrets that this user cannot read, for which the Config has stand-ins
  * @throws {ConfigError} with all faults at once. No fault quotes a value that may be secret
  */
 export function readConfig(given: Omit<ReadingContext, 'faults' | 'warnings'>) {
@@ -52,18 +59,18 @@ export function readConfig(given: Omit<ReadingContext, 'faults' | 'warnings'>) {
   const file = readConfigFile(given, given.readFile, faults, warnings);
   const readings = createReadings({ ...given, faults, warnings }, file);
 
-  const found = checkReadings(readings, file);
+  const checked = checkReadings(readings, file);
   const proxy = readEnvironment(given, faults.add);
   faults.expectNone();
 
-  const { path, secrets } = found.keyFile;
+  const { path, secrets } = checked.keyFile;
   const keySecrets = secrets ?? (path === undefined ? undefined : createKeyFile(readings.relay, path));
   if (!keySecrets) warnOfMissingKey(readings);
-  // Creating the key file may fail as well. It comes last, because a file that was created stays.
+  // The key file is created last, because it stays, and its creation may fail as well.
   faults.expectNone();
 
   return {
-    config: { ...assembleConfig(readings, found), keySecrets, proxy },
+    config: { ...assembleConfig(readings, checked), keySecrets, proxy },
     warnings: warnings.inOrder(),
     readings,
   };
@@ -71,17 +78,18 @@ export function readConfig(given: Omit<ReadingContext, 'faults' | 'warnings'>) {
 
 /**
  * Checks all settings, and reads the files that they name. Faults without a place in a file are shown in this order.
- * The lists in the result follow the order of the registrations.
+ *
+ * @returns what the checks have read. Its lists have an element for each registration, in the same order
  */
 function checkReadings(readings: Readings, file: ReadConfigFile) {
   const { relay, registrations, frontEnds } = readings;
-  const clientSecrets = registrations.map((one) => {
-    one.require('clientId');
-    return readClientSecret(one);
+  const clientSecrets = registrations.map((registration) => {
+    registration.require('clientId');
+    return readClientSecret(registration);
   });
   const certificate = readCertificate(relay);
-  rules.checkListening(relay);
-  rules.checkClientAddresses(readings);
+  checkListening(relay);
+  checkClientAddresses(readings);
   frontEnds.forEach(checkFrontEnd);
   checkApis(readings);
   checkOpenClients(readings);
@@ -91,14 +99,14 @@ function checkReadings(readings: Readings, file: ReadConfigFile) {
   const keyFile = readKeyFile(relay);
   checkResources(readings, providers);
   checkBrowserSettings(readings);
-  const stateChecks = registrations.map((one) => readStateCheck(one, readings));
-  rules.warnWithoutSessions(readings);
-  if (keyFile.path === undefined && keyFile.secrets === undefined) rules.reportMissingKey(readings);
+  const stateChecks = registrations.map((registration) => readStateCheck(registration, readings));
+  warnWithoutSessions(readings);
+  if (keyFile.path === undefined && keyFile.secrets === undefined) reportMissingKey(readings);
   const memory = readSharedMemory(relay);
-  rules.checkMetrics(relay);
-  rules.warnOfAmbiguousPath(readings);
+  checkMetrics(relay);
+  warnOfAmbiguousPath(readings);
   const pages = readPages(readings);
-  rules.reportPlainHttp(readings);
+  reportPlainHttp(readings);
   reportCmses(readings);
   checkEntries(readings, file);
   checkCallbackPaths(readings);
@@ -107,20 +115,21 @@ function checkReadings(readings: Readings, file: ReadConfigFile) {
 }
 
 /**
- * The words in the paths of a registration. Without a file, that is the contract's word, `provider`, and the name of a
- * given preset, so that pages with that path need no change when the operator moves to a file with several providers.
+ * The words in the paths of a registration: `provider` in `/auth/provider`. With flags, a given preset adds its name,
+ * so that pages which use `/auth/github` need no change when the operator moves to a file with several providers.
  */
 function pathWordsOf(
   { name, values, isGiven }: RegistrationReading,
   all: readonly RegistrationReading[],
 ): readonly string[] {
   const { provider } = values;
-  const isByDefault = name === options.pathName.default && !isGiven('pathName');
-  const isTaken = provider === undefined || all.some((one) => one.name === provider);
-  return isByDefault && isGiven('provider') && !isTaken ? [name, provider] : [name];
+  const hasDefaultName = name === options.pathName.default && !isGiven('pathName');
+  if (!hasDefaultName || !isGiven('provider') || provider === undefined) return [name];
+  const isTaken = all.some((other) => other.name === provider);
+  return isTaken ? [name] : [name, provider];
 }
 
-/** The paths of a registration. Call it only if there is no fault. */
+/** The paths of a registration, for `Config`. Call it only if there is no fault. */
 function pathsConfig(reading: RegistrationReading, all: readonly RegistrationReading[], baseUrl: string) {
   const { callbackPath } = reading.values;
   const [first, ...others] = mapNonEmpty(pathWordsOf(reading, all), (word) => {
@@ -130,44 +139,44 @@ function pathsConfig(reading: RegistrationReading, all: readonly RegistrationRea
   return {
     /** The relay's own callback, to be registered at the provider. */
     callbackUri: first.callbackUri,
-    /** The path with its name comes first. All paths share a `callback-path`. */
+    /** Each path of the registration. The path with its name comes first. A `callback-path` is that of all. */
     paths: [first, ...others] as const,
   };
 }
 
-/** Assembles the result. Call it only if there is no fault. */
+/** Assembles the Config from the settings and what their checks have read. Call it only if there is no fault. */
 function assembleConfig(
   { relay, registrations, resources, frontEnds }: Readings,
-  found: ReturnType<typeof checkReadings>,
+  checked: ReturnType<typeof checkReadings>,
 ) {
   const { baseUrl } = relay;
   const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host, metricsNames: names = [] } = settings;
   return {
     ...settings,
-    keyFile: found.keyFile.path,
+    keyFile: checked.keyFile.path,
     baseUrl,
-    /** Undefined: plain http, behind a proxy that terminates TLS. */
-    certificate: found.certificate,
+    /** Undefined if the relay serves plain http, behind a proxy that terminates TLS. */
+    certificate: checked.certificate,
     trustedProxies: settings.trustedProxies ?? [],
-    behindUnknownProxy: rules.isBehindUnknownProxy(relay),
+    behindUnknownProxy: isBehindUnknownProxy(relay),
     metrics: port === undefined ? undefined : { host, port, names },
-    /** Undefined: each relay remembers on its own. */
-    memory: found.memory,
+    /** The shared memory; undefined if each relay remembers on its own. */
+    memory: checked.memory,
     registrations: mapNonEmpty(registrations, (reading, index) => ({
       ...pathsConfig(reading, registrations, baseUrl),
       /** The word in its paths: `/auth/<name>`. */
       name: reading.name,
       clientId: completeValues(reading).clientId,
-      clientSecret: requireChecked(found.clientSecrets[index]),
-      provider: requireChecked(found.providers[index]),
-      stateCheck: requireChecked(found.stateChecks[index]),
-      /** Undefined: everybody may log in. */
+      clientSecret: requireChecked(checked.clientSecrets[index]),
+      provider: requireChecked(checked.providers[index]),
+      stateCheck: requireChecked(checked.stateChecks[index]),
+      /** Who may log in; undefined if everybody may. */
       allow: allowOf(reading),
     })),
     /** Whether requests have to name a registration, because a file describes them. */
     registrationsAreNamed: registrations[0].map.path !== undefined,
-    pages: found.pages,
+    pages: checked.pages,
     resources: resources.map(resourceConfig),
     frontEnds: frontEnds.map(frontEndConfig),
   };

@@ -12,39 +12,38 @@ const longestQuoted = 100;
 export function describeFault(
   described: string,
   { secret, unquoted }: Setting,
-  [value = '', ...more]: readonly string[],
+  [value = '', ...others]: readonly string[],
   message: string,
 ): string {
-  const isQuoted = value !== '' && more.length === 0 && !secret && !unquoted && !mayBeSecret(value);
-  return [described, ...(isQuoted ? [quoted(value)] : []), message].join(' ');
+  const isQuotable = value !== '' && others.length === 0 && !secret && !unquoted && !mayBeSecret(value);
+  return isQuotable ? `${described} ${quote(value)} ${message}` : `${described} ${message}`;
 }
 
 /** Whether the value may contain a password, or be a secret that was given for the wrong option. */
 function mayBeSecret(value: string): boolean {
-  const words = value.match(/[\w~+=-]{16,}/g) ?? [];
-  const hasDigits = words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
-  // Secrets contain dots and slashes, too. Host names and paths in lower case are no secrets.
-  const runs = value.match(/[\w~+=./-]{16,}/g) ?? [];
-  const hasBothCases = runs.some((run) => /[A-Z]/.test(run) && /[a-z]/.test(run));
-  return value.includes('@') || hasDigits || hasBothCases;
+  const longWords = value.match(/[\w~+=-]{16,}/g) ?? [];
+  const hasDigitsAndLetters = longWords.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
+  // Some secrets contain dots and slashes. Host names and paths in lower case are no secrets.
+  const longWordsWithDots = value.match(/[\w~+=./-]{16,}/g) ?? [];
+  const hasBothCases = longWordsWithDots.some((word) => /[A-Z]/.test(word) && /[a-z]/.test(word));
+  return value.includes('@') || hasDigitsAndLetters || hasBothCases;
 }
 
-/** The value in quotes, on one line, without query and fragment, which may contain secrets. */
-function quoted(value: string): string {
+/** Quotes a value on one line, without its query and fragment, which may contain secrets. */
+function quote(value: string): string {
   const visible = value.replace(/[?#].*/s, '…');
   const short = visible.length > longestQuoted ? `${visible.slice(0, longestQuoted)}…` : visible;
   // Control and formatting characters could change what a terminal shows.
   return JSON.stringify(short).replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
 }
 
-/** The known word that is closest to a mistyped one, or the only one that contains it; undefined if there is none. */
+/** Finds the known word that a mistyped word probably means: the closest one, or the only one that contains it. */
 export function findSuggestion(word: string, known: readonly string[]): string | undefined {
   const { length } = word;
   // Half of a short word may be wrong, three letters of a longer one, a quarter of a long one.
   const maxDistance = Math.floor(Math.max(Math.min(3, length / 2), length / 4));
-  const [containing, another] = known.filter((one) => `-${one}-`.includes(`-${word}-`));
-  const isPartOfOne = containing !== undefined && another === undefined;
-  return isPartOfOne ? containing : closestMatch(word, [...known], { maxDistance });
+  const containing = known.filter((candidate) => `-${candidate}-`.includes(`-${word}-`));
+  return containing.length === 1 ? containing[0] : closestMatch(word, [...known], { maxDistance });
 }
 
 /** The end of a sentence about a mistyped word. Empty if no known word is close. */
@@ -52,24 +51,24 @@ export const didYouMean = (close: string | undefined): string =>
   close === undefined ? '' : `: did you mean ${close}?`;
 
 /**
- * Finds the entry that a setting names. If there is none, it reports that, and returns the closest entry, which would
- * otherwise be reported as unused as well.
+ * Finds the entry that a setting names. An unknown name is reported. The closest entry then counts as named, so that it
+ * is not reported as unused as well.
  *
- * @param what a kind of entry, such as `provider`
+ * @param kind a kind of entry, such as `provider`
  */
 export function findEntryOrReport(
   name: string,
   known: readonly string[],
-  what: string,
-  fault: (message: string) => void,
+  kind: string,
+  report: (message: string) => void,
 ): string | undefined {
   if (known.includes(name)) return name;
   const close = findSuggestion(name, known);
-  fault(`names a ${what} that is not configured${didYouMean(close)}`);
+  report(`names a ${kind} that is not configured${didYouMean(close)}`);
   return close;
 }
 
-/** A message about one of several values of a setting. It begins with the number of the value. */
+/** Begins a message with the number of the value that it concerns, if a setting has several. */
 export const withItemNumber = (index: number, count: number, message: string): string =>
   count > 1 ? `number ${index + 1} ${message}` : message;
 
@@ -86,17 +85,15 @@ export function describePlace(path: string, position: Position | undefined): str
 
 export type PlacedMessages = ReturnType<typeof createPlacedMessages>;
 
-/**
- * Collects texts about the configuration (faults, or warnings), each once, in the order of their places in the file.
- */
+/** Collects the faults or warnings of a configuration, each once, in the order of their places in the file. */
 export function createPlacedMessages() {
   const places = new Map<string, Position>();
   const inOrder = (): readonly string[] =>
-    [...places].sort(([, a], [, b]) => a.line - b.line || a.column - b.column).map(([text]) => text);
+    [...places].sort(([, a], [, b]) => a.line - b.line || a.column - b.column).map(([message]) => message);
   return {
-    /** @param position the place in the file. Without one, the text comes first */
-    add(text: string, position: Position = { line: 0, column: 0 }): undefined {
-      if (!places.has(text)) places.set(text, position);
+    /** @param position the place in the file. A message without a place comes first */
+    add(message: string, position: Position = { line: 0, column: 0 }): undefined {
+      if (!places.has(message)) places.set(message, position);
     },
     inOrder,
     /** @throws {ConfigError} if there are any */

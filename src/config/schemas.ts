@@ -31,7 +31,7 @@ export function typedValue(schema: v.GenericSchema<string, unknown>, text: strin
   return isNumber ? Number(text) : text;
 }
 
-/** The words that a schema accepts; none if it also accepts other texts. */
+/** The words that a schema accepts; empty if it also accepts other texts. */
 export const acceptedWords = (schema: v.GenericSchema<string, unknown>): readonly string[] =>
   valueTypeOf(schema).enum ?? [];
 
@@ -48,9 +48,9 @@ export function textOrNumber(pattern: RegExp, message: string) {
   return v.pipe(textMatching(pattern, message), typed({ type: ['string', 'number'] }));
 }
 
-function numberFrom(type: 'integer' | 'number', pattern: RegExp, min: number, max: number) {
-  const what = type === 'integer' ? 'a whole number' : 'a number of seconds';
-  const message = `must be ${what} from ${min} to ${max}`;
+function numberBetween(type: 'integer' | 'number', pattern: RegExp, min: number, max: number) {
+  const expected = type === 'integer' ? 'a whole number' : 'a number of seconds';
+  const message = `must be ${expected} from ${min} to ${max}`;
   return v.pipe(
     v.string(),
     v.regex(pattern, message),
@@ -71,24 +71,24 @@ export function withoutQuery(schema: v.GenericSchema<string, URL>) {
 
 /** A URL in its given spelling, because providers and programs compare it as text. */
 export function toTheLetter(schema: v.GenericSchema<string, URL>) {
-  const faultOf = (url: string) => v.safeParse(schema, url, { abortPipeEarly: true }).issues?.[0];
+  const findIssue = (url: string) => v.safeParse(schema, url, { abortPipeEarly: true }).issues?.[0];
   return v.pipe(
     v.string(),
     v.check(
-      (url) => faultOf(url) === undefined,
-      ({ input }) => faultOf(input)?.message ?? '',
+      (url) => findIssue(url) === undefined,
+      ({ input }) => findIssue(input)?.message ?? '',
     ),
   );
 }
 
 export function wholeNumber(min: number, max: number) {
-  return numberFrom('integer', /^\d{1,9}$/, min, max);
+  return numberBetween('integer', /^\d{1,9}$/, min, max);
 }
 
 /** A number of seconds with decimals; the result is in milliseconds. */
 export function seconds(min: number, max: number) {
   return v.pipe(
-    numberFrom('number', /^\d{1,6}(\.\d{1,3})?$/, min, max),
+    numberBetween('number', /^\d{1,6}(\.\d{1,3})?$/, min, max),
     v.transform((value) => Math.round(value * 1000)),
   );
 }
@@ -151,7 +151,8 @@ export const scope = textOrNumber(
 );
 
 /**
- * Headers that the relay or the connection sets. Another value would change who asks, or where a request ends.
+ * Headers that the relay or the connection sets. With another value, a request would come from another client, or its
+ * end would not be clear (request smuggling).
  *
  * @see RFC 9110 §7.6.1
  */
@@ -180,7 +181,7 @@ const ownHeaders = new Set([
 // Some servers read an underscore as a hyphen.
 const isOwnHeader = (name: string) => ownHeaders.has(name.replaceAll('_', '-'));
 
-/** Lines of headers, each `Name: value`; the result has the values by lower-case name. @see RFC 9110 §5.5, §5.6.2 */
+/** Lines of headers, each `Name: value`. The result has the values by lower-case name. @see RFC 9110 §5.5, §5.6.2 */
 export const requestHeaders = v.pipe(
   v.string(),
   v.transform((given) =>
@@ -227,19 +228,20 @@ export const trustedProxies = v.pipe(
   v.string(),
   v.transform((list) => list.split(',').map((entry) => entry.trim())),
   v.check(
-    (entries) => entries.every((entry) => entry === 'unix' || isNetwork(entry)),
+    (entries) => entries.every((entry) => entry === 'unix' || isAddressOrNetwork(entry)),
     'must be IP addresses or networks (10.0.0.0/8), or unix',
   ),
 );
 
-function isNetwork(entry: string): boolean {
-  // A missing prefix is replaced by a valid one.
-  const [address = '', prefix = '1', ...rest] = entry.split('/');
+/** Whether a text is an IP address, or a network such as `10.0.0.0/8`. */
+function isAddressOrNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
   const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
   const longest = family === 4 ? 32 : 128;
   // With a prefix of 0, every client would be a trusted proxy.
-  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) > 0 && Number(prefix) <= longest;
-  return family > 0 && isPrefix && rest.length === 0;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) > 0 && Number(prefix) <= longest;
 }
 
 export const filePath = textOrNumber(/^[^\0]+$/, 'must be a path to a file');

@@ -8,6 +8,7 @@ import { type FileSetting, fileSettings, options } from '../settings/settings.ts
 import type { MapPlace, SettingsMap } from '../settings-map.ts';
 import type { Pair, ReportAt, Yaml } from './yaml.ts';
 
+/** The file that is read, and where its faults and warnings go. */
 export interface FileSource {
   readonly path: string;
   readonly yaml: Yaml;
@@ -25,62 +26,78 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: Fi
   const misspelt: string[] = [];
   for (const pair of pairs) {
     const { key, position, value } = pair;
-    const level = levels[place.level].holds?.find((one) => one === key);
-    const setting = fileSettings[place.level].find((one) => one.key === key);
-    const fault = (message: string) => source.report(position, `${place.prefix}${key} ${message}`);
-    if (level !== undefined && isSwitchedOff(level, value)) continue;
-    if (level !== undefined) {
-      inside = { ...inside, [level]: readInnerMaps(level, pair, place.prefix, source) };
+    const innerLevel = levels[place.level].holds?.find((level) => level === key);
+    const setting = fileSettings[place.level].find((candidate) => candidate.key === key);
+    const report = (message: string) => source.report(position, `${place.prefix}${key} ${message}`);
+    if (innerLevel !== undefined) {
+      if (isSwitchedOff(innerLevel, value)) continue;
+      inside = { ...inside, [innerLevel]: readInnerMaps(innerLevel, pair, place.prefix, source) };
     } else if (setting !== undefined) {
       positions[setting.name] = position;
-      values[setting.name] = readTexts(setting, value, source, fault) ?? [];
+      values[setting.name] = readTexts(setting, value, source, report) ?? [];
     } else {
-      const meant = reportUnknown(pair, place, source);
+      const meant = reportUnknownKey(pair, place, source);
       if (meant) misspelt.push(meant);
     }
   }
-  // Counts as set, without texts. Otherwise, it would also be reported as missing.
+  // A misspelt setting counts as set, so that it is not reported as missing as well.
   for (const name of misspelt) values[name] ??= [];
   return { ...place, path: source.path, values, positions, inside };
 }
 
-/** Whether the key of a level says that there is no such map. */
+/** Whether a level has `false` in place of a map, such as `browser: false`. */
 const isSwitchedOff = (level: Level, value: Node | undefined) =>
   levels[level].isSwitch === true && isScalar(value) && value.value === false;
 
-/** Reads the value of a level's key: a map of settings, a list of them, or named ones. */
-function readInnerMaps(level: Level, pair: Pair, before: string, source: FileSource): readonly SettingsMap[] {
-  const { shape, most = 1, otherShape, empty, isSwitch } = levels[level];
-  const path = `${before}${level}`;
+/**
+ * Reads the value of a level's key: one map of settings (`pages`), a map of named maps (`providers`), or a list of maps
+ * (`proxy`).
+ *
+ * @param prefix the path of the map around it, such as `providers.github.`
+ */
+function readInnerMaps(level: Level, pair: Pair, prefix: string, source: FileSource): readonly SettingsMap[] {
+  const { shape } = levels[level];
+  const path = `${prefix}${level}`;
   if (shape === 'list') return readList(level, pair, path, source);
-  const pairs = source.yaml.readPairs(pair.value);
-  // If entries have no names, the meaning of the rest of the file is unclear.
-  const report = shape === 'named' ? source.giveUp : source.report;
-  const beyond = shape === 'named' ? pairs[most] : undefined;
-  const isOn = isSwitch && isScalar(pair.value) && pair.value.value === true;
-  if (!isMap(pair.value) && !isOn) report(pair.position, `${path} ${otherShape}`);
-  else if (empty !== undefined && pairs.length === 0) report(pair.position, `${path} ${empty}`);
-  if (beyond) report(beyond.position, `${path} has more than ${most} entries`);
-  // Too many entries are not read at all, because each could have faults.
-  if (shape === 'named') return beyond ? [] : pairs.map((one) => readNamedEntry(one, level, source));
+  return shape === 'named' ? readNamedEntries(level, pair, path, source) : [readOneMap(level, pair, path, source)];
+}
+
+function readOneMap(level: Level, { value, position }: Pair, path: string, source: FileSource): SettingsMap {
+  const { otherShape, empty, isSwitch } = levels[level];
+  const pairs = source.yaml.readPairs(value);
+  const isSwitchedOn = isSwitch && isScalar(value) && value.value === true;
+  if (!isMap(value) && !isSwitchedOn) source.report(position, `${path} ${otherShape}`);
+  else if (empty !== undefined && pairs.length === 0) source.report(position, `${path} ${empty}`);
   const within = isLenient(level) ? { ...source, report: source.warn } : source;
-  return [readSettings(pairs, { level, prefix: `${path}.`, position: pair.position }, within)];
+  return readSettings(pairs, { level, prefix: `${path}.`, position }, within);
+}
+
+/** Reads a map of entries. Without their names, the meaning of the rest of the file is unclear. */
+function readNamedEntries(level: Level, { value, position }: Pair, path: string, source: FileSource) {
+  const { most = 1, otherShape, empty } = levels[level];
+  const pairs = source.yaml.readPairs(value);
+  if (!isMap(value)) source.giveUp(position, `${path} ${otherShape}`);
+  else if (empty !== undefined && pairs.length === 0) source.giveUp(position, `${path} ${empty}`);
+  const firstTooMany = pairs[most];
+  if (firstTooMany === undefined) return pairs.map((pair) => readNamedEntry(pair, level, source));
+  source.giveUp(firstTooMany.position, `${path} has more than ${most} entries`);
+  return [];
 }
 
 function readList(level: Level, { value, position }: Pair, path: string, source: FileSource): readonly SettingsMap[] {
   const { most = 1, otherShape, empty } = levels[level];
   const { yaml } = source;
-  const fault = (message: string, at = position): [] => {
+  const reportInstead = (message: string, at = position): [] => {
     source.report(at, `${path} ${message}`);
     return [];
   };
-  if (!isSeq(value)) return fault(otherShape);
-  if (empty !== undefined && value.items.length === 0) return fault(empty);
-  if (value.items.length > most) return fault(`has more than ${most} entries`);
+  if (!isSeq(value)) return reportInstead(otherShape);
+  if (empty !== undefined && value.items.length === 0) return reportInstead(empty);
+  if (value.items.length > most) return reportInstead(`has more than ${most} entries`);
   return value.items.flatMap((item) => {
-    const map = yaml.resolved(item);
+    const map = yaml.resolveAlias(item);
     const at = yaml.positionOf(item);
-    if (!isMap(map)) return fault('has an entry that is not a map', at);
+    if (!isMap(map)) return reportInstead('has an entry that is not a map', at);
     return [readSettings(yaml.readPairs(map), { level, prefix: `${path}.`, position: at }, source)];
   });
 }
@@ -102,95 +119,102 @@ function readNamedEntry({ key: name, position, value }: Pair, level: Level, sour
   return level === 'providers' ? selectPresetByName(name, settings) : settings;
 }
 
-/** An entry named like a preset uses it, unless it sets `provider`. */
+/** Makes an entry that is named like a preset use it, unless the entry says itself which provider it is. */
 function selectPresetByName(name: string, settings: SettingsMap): SettingsMap {
   const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
-  const isNamed = choices.some((choice) => settings.values[choice] !== undefined);
-  if (isNamed || !acceptedWords(options.provider.schema).includes(name)) return settings;
+  const isChosen = choices.some((choice) => settings.values[choice] !== undefined);
+  if (isChosen || !acceptedWords(options.provider.schema).includes(name)) return settings;
   return { ...settings, values: { ...settings.values, provider: [name] } };
 }
 
 /**
  * Reports an unknown key. It may be a secret, so it is quoted only if it looks like a key.
  *
- * @returns the setting that was probably meant
+ * @returns the name of the setting that was probably meant
  */
-function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, source: FileSource) {
+function reportUnknownKey({ key, position }: Pair, { level, prefix }: MapPlace, source: FileSource) {
   const { holds = [] } = levels[level];
-  const ofLevel = fileSettings[level];
-  const known = [...ofLevel.map((setting) => setting.key), ...holds];
-  const meant = ofLevel.find(({ aliases }) => aliases?.includes(key));
-  const close = meant?.key ?? findSuggestion(key, known);
-  const owner = (Object.keys(levels) as Level[]).find((one) =>
-    fileSettings[one].some((setting) => setting.key === key),
-  );
+  const settings = fileSettings[level];
+  const known = [...settings.map((setting) => setting.key), ...holds];
+  const byAlias = settings.find(({ aliases }) => aliases?.includes(key));
+  const close = byAlias?.key ?? findSuggestion(key, known);
   const isShown = /^([a-z]{1,12}(-[a-z]{1,12}){0,2}|<<)$/.test(key) || (close && /^[\w-]+$/.test(key));
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
-  if (owner !== undefined) message = `${prefix}${key} ${levels[owner].misplaced}`;
-  // The content of a misspelt level is not read, so the rest may name entries that seem missing.
-  (holds.some((one) => one === close) ? source.giveUp : source.report)(position, message);
-  return ofLevel.find((setting) => setting.key === close)?.name;
+  const ownLevel = findLevelOfKey(key);
+  if (ownLevel !== undefined) message = `${prefix}${key} ${levels[ownLevel].misplaced}`;
+  // A misspelt level is not read, so that the rest of the file may name entries that seem missing.
+  const isMisspeltLevel = holds.some((innerLevel) => innerLevel === close);
+  const report = isMisspeltLevel ? source.giveUp : source.report;
+  report(position, message);
+  return settings.find((setting) => setting.key === close)?.name;
 }
 
-/** The texts that a setting's flag would have, with paths as the relay opens them. Undefined after a fault. */
+/** The first level that has a setting with this key. */
+const findLevelOfKey = (key: string): Level | undefined =>
+  (Object.keys(levels) as Level[]).find((level) => fileSettings[level].some((setting) => setting.key === key));
+
+/** Reads the texts that a setting's flag would have; undefined after a fault. Paths become relative to the file. */
 function readTexts(
   setting: FileSetting,
   value: Node | undefined,
   { path, yaml }: FileSource,
-  fault: (message: string) => undefined,
+  report: (message: string) => undefined,
 ): readonly string[] | undefined {
-  if (setting.map) return readLines(setting, value, yaml, fault);
-  const isList = takesList(setting);
-  const items: readonly unknown[] = isList && isSeq(value) ? value.items : [value];
-  const expected = isList && !isSeq(value) ? 'one value or a list' : 'one value';
-  if (items.length === 0) fault('is an empty list');
-  const texts = items.map((item, index) =>
-    readText(setting, yaml.resolved(item), expected, (message) => fault(withItemNumber(index, items.length, message))),
-  );
+  if (setting.map) return readLines(setting, value, yaml, report);
+  const mayBeList = takesList(setting);
+  const items: readonly unknown[] = mayBeList && isSeq(value) ? value.items : [value];
+  const expected = mayBeList && !isSeq(value) ? 'one value or a list' : 'one value';
+  if (items.length === 0) report('is an empty list');
+  const texts = items.map((item, index) => {
+    const reportItem = (message: string) => report(withItemNumber(index, items.length, message));
+    return readText(setting, yaml.resolveAlias(item), expected, reportItem);
+  });
   if (!texts.every((text) => text !== undefined)) return undefined;
   // A secret that was given instead of a path must not become the name of a file.
   if (setting.name === 'keyFile' && texts[0]?.includes('/') === false) {
-    return fault('must be a path with a slash, such as ./key');
+    return report('must be a path with a slash, such as ./key');
   }
   if (setting.schema === filePath) return texts.map((text) => resolveFromFile(text, path));
   const { separator } = setting;
   return separator === undefined || texts.length === 0 ? texts : [texts.join(separator)];
 }
 
-/** The lines of a map of texts: `key: value`. Undefined after a fault. */
+/** Reads a map of texts as lines `key: value`; undefined after a fault. */
 function readLines(
   setting: FileSetting,
   value: Node | undefined,
   yaml: Yaml,
-  fault: (message: string) => undefined,
+  report: (message: string) => undefined,
 ): readonly string[] | undefined {
-  if (!isMap(value)) return fault('must be a map of names, each with a value');
+  if (!isMap(value)) return report('must be a map of names, each with a value');
   const pairs = yaml.readPairs(value);
-  if (pairs.length === 0) return fault('is an empty map');
-  const lines = pairs.map((pair, index) => {
-    const named = (message: string) => fault(withItemNumber(index, pairs.length, message));
-    const text = readText(setting, pair.value, 'one value', named);
-    // A line break would begin another entry.
-    const hasBreak = /\p{Cc}/u.test(`${pair.key}${text}`);
-    return hasBreak ? named('has a line break or another control character') : text && `${pair.key}: ${text}`;
+  if (pairs.length === 0) return report('is an empty map');
+  const lines = pairs.map(({ key, value: node }, index) => {
+    const reportPair = (message: string) => report(withItemNumber(index, pairs.length, message));
+    const text = readText(setting, node, 'one value', reportPair);
+    // A line break would begin another line, such as another header.
+    if (/\p{Cc}/u.test(`${key}${text}`)) return reportPair('has a line break or another control character');
+    return text && `${key}: ${text}`;
   });
   return lines.every((line) => line !== undefined) ? lines : undefined;
 }
 
 /**
- * The text of a scalar as written: `010` is not 8, and a long identifier keeps all digits. `on` means `true`, as in
- * YAML 1.1.
+ * Reads a scalar as its text in the file: `010` stays `010`, and a long identifier keeps all digits. A setting that is
+ * on or off takes `true` and `false` as well.
+ *
+ * @returns undefined after a fault
  */
 function readText(
   setting: FileSetting,
   node: Node | undefined,
   expected: string,
-  fault: (message: string) => undefined,
+  report: (message: string) => undefined,
 ): string | undefined {
-  if (isMap(node)) return fault(`must be ${expected}, not a map`);
-  if (isSeq(node)) return fault(`must be ${expected}, not a list`);
-  if (!isScalar(node) || node.value === null || node.value === '') return fault('has no value');
+  if (isMap(node)) return report(`must be ${expected}, not a map`);
+  if (isSeq(node)) return report(`must be ${expected}, not a list`);
+  if (!isScalar(node) || node.value === null || node.value === '') return report('has no value');
   const { value, source } = node;
   if (typeof value === 'string') return value;
   if (typeof value !== 'boolean') return source ?? String(value);

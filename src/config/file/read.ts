@@ -12,7 +12,7 @@ import { parseYaml, type ReportAt } from './yaml.ts';
 export type ReadConfigFile = ReturnType<typeof readConfigFile>;
 
 /**
- * Reads the configuration file that a flag or a variable names.
+ * Reads the configuration file that a flag or a variable names; undefined if none does.
  *
  * @param faults collects faults of form after which the meaning of the rest is still clear
  * @param warnings collects what is ignored
@@ -27,17 +27,17 @@ export function readConfigFile(
   const given = findGivenOption('config', sources);
   if (given === undefined) return undefined;
   const path = given.texts.join(' ');
-  const fault = (message: string) => {
+  const errorOfPath = (message: string) => {
     const described = describeRow(options.config);
     return new ConfigError([describeFault(described, options.config, given.texts, message)]);
   };
   // Faults and warnings begin with the path, and such characters could change what a terminal shows.
-  if (/[\p{Cc}\p{Cf}]/u.test(path)) throw fault('has a control character');
+  if (/[\p{Cc}\p{Cf}]/u.test(path)) throw errorOfPath('has a control character');
   let file: TextFile;
   try {
     file = readFile(path);
   } catch (error) {
-    throw fault(whyUnreadable(error));
+    throw errorOfPath(whyUnreadable(error));
   }
   const parsed = parseConfigFile(file.text, path, faults, warnings);
   if (parsed === undefined) throw new ConfigError(faults.inOrder());
@@ -60,11 +60,10 @@ export function parseConfigFile(
   warnings: PlacedMessages,
 ): SettingsMap<'relay'> | undefined {
   let isClear = true;
-  // A map is read again at each of its aliases, so the same fault can come twice. `PlacedMessages` keeps it once.
   const reportTo =
-    (texts: PlacedMessages): ReportAt =>
+    (messages: PlacedMessages): ReportAt =>
     (position, message) =>
-      texts.add(`${describePlace(path, position)} ${message}`, position);
+      messages.add(`${describePlace(path, position)} ${message}`, position);
   const report = reportTo(faults);
   const giveUp: ReportAt = (position, message) => {
     isClear = false;

@@ -46,34 +46,37 @@ export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
     prettyErrors: false,
     lineCounter: lines,
   });
-  const faults = syntaxFaults(document, text);
+  const faults = findSyntaxFaults(document, text);
   // One mistake can make everything that follows wrong.
   for (const [offset, message] of faults.slice(0, 10)) report(positionAt(offset), message);
   return faults.length > 0 ? undefined : createYaml(document, positionAt, report);
 }
 
-/** The syntax errors with their offsets, one per line: others only follow from it. */
-function syntaxFaults(document: Document.Parsed, text: string): [offset: number, string][] {
+/** Finds the syntax errors with their offsets. Only the first error of a line counts, because others follow from it. */
+function findSyntaxFaults(document: Document.Parsed, text: string): readonly [offset: number, string][] {
   const faults = new Map<number, [number, string]>();
-  const add = (offset: number, message: string) => {
-    const line = text.lastIndexOf('\n', offset - 1);
-    if (!faults.has(line)) faults.set(line, [offset, message]);
-  };
   // The library only warns about tags and directives that it does not know.
   for (const error of [...document.errors, ...document.warnings]) {
     const [offset] = error.pos;
-    const [indent = ''] = /[ \t]*/y.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1)) ?? [];
+    const startOfLine = text.lastIndexOf('\n', offset - 1) + 1;
+    if (faults.has(startOfLine)) continue;
+    const [indent = ''] = /[ \t]*/y.exec(text.slice(startOfLine)) ?? [];
     const message = messages[error.code] ?? 'is not valid YAML';
-    add(offset, indent.includes('\t') ? indentedWithTab : message);
+    faults.set(startOfLine, [offset, indent.includes('\t') ? indentedWithTab : message]);
   }
-  const aliases: number[] = [];
-  visit(document, { Alias: (_, { range }) => void aliases.push(range?.[0] ?? 0) });
-  const beyond = faults.size === 0 ? aliases[limits.configFileAliases] : undefined;
-  if (beyond !== undefined) add(beyond, `has more than ${limits.configFileAliases} aliases`);
+  if (faults.size === 0) return findTooManyAliases(document);
   const found = [...faults.values()];
-  // After wrong indentation, the library takes the lines that follow for something else.
+  // After wrong indentation, the library misreads the lines that follow.
   const indentation = found.findIndex(([, message]) => message === indentedWithTab || message === wrongIndentation);
   return indentation === -1 ? found : found.slice(0, indentation + 1);
+}
+
+/** Finds the first alias beyond the limit, because nested aliases multiply: a small file could take minutes to read. */
+function findTooManyAliases(document: Document.Parsed): readonly [offset: number, string][] {
+  const offsets: number[] = [];
+  visit(document, { Alias: (_, { range }) => void offsets.push(range?.[0] ?? 0) });
+  const beyond = offsets[limits.configFileAliases];
+  return beyond === undefined ? [] : [[beyond, `has more than ${limits.configFileAliases} aliases`]];
 }
 
 const wrongIndentation = 'has the wrong indentation, or a bracket before it is not closed';
@@ -96,23 +99,23 @@ const messages: Readonly<Partial<Record<YAMLError['code'], string>>> = {
 export interface Pair {
   readonly key: string;
   readonly position: Position;
-  /** Undefined: there is nothing after the key. Never an alias. */
+  /** Never an alias; undefined if there is nothing after the key. */
   readonly value: Node | undefined;
 }
 
-/** @param positionAt where the character with this number is; 0 is the first */
+/** Wraps a parsed document, so that its readers see no alias. */
 function createYaml(document: Document.Parsed, positionAt: (offset: number) => Position, report: ReportAt) {
   const positionOf = (node: unknown) => positionAt((isNode(node) && node.range?.[0]) || 0);
-  const resolved = (node: unknown): Node | undefined => {
+  const resolveAlias = (node: unknown): Node | undefined => {
     if (isAlias(node)) return node.resolve(document);
     return isNode(node) ? node : undefined;
   };
   return {
-    /** What the document holds. Never an alias. */
-    content: resolved(document.contents),
+    /** The top of the document. Never an alias. */
+    content: resolveAlias(document.contents),
     positionOf,
-    /** What an alias stands for, or the node itself. Undefined: an alias of nothing. */
-    resolved,
+    /** The node that an alias stands for, or the node itself; undefined for an alias without a target. */
+    resolveAlias,
     /** The pairs of a map; none if it is something else. Reports keys that are repeated, or that are not strings. */
     readPairs(node: unknown): readonly Pair[] {
       const pairs = new Map<string, Pair>();
@@ -125,7 +128,7 @@ function createYaml(document: Document.Parsed, positionAt: (offset: number) => P
         } else if (earlier !== undefined) {
           report(position, `repeats a key of line ${earlier.position.line}`);
         } else {
-          pairs.set(key, { key, position, value: resolved(value) });
+          pairs.set(key, { key, position, value: resolveAlias(value) });
         }
       }
       return [...pairs.values()];

@@ -4,7 +4,7 @@ import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { checkEntries } from './checks/across-entries.ts';
 import { checkBrowserSettings } from './checks/browsers.ts';
 import { checkCallbackPaths } from './checks/callback-path.ts';
-import { reportCmses } from './checks/cms.ts';
+import { checkCmses } from './checks/cms.ts';
 import { checkExtraFields } from './checks/extra-fields.ts';
 import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import {
@@ -107,7 +107,7 @@ function checkReadings(readings: Readings, file: ReadConfigFile) {
   warnOfAmbiguousPath(readings);
   const pages = readPages(readings);
   reportPlainHttp(readings);
-  reportCmses(readings);
+  checkCmses(readings);
   checkEntries(readings, file);
   checkCallbackPaths(readings);
   checkExtraFields(readings);

@@ -9,13 +9,11 @@ import { completeValues, type FrontEndReading, type Readings, type RegistrationR
 
 const openToAll = 'has unregistered clients, and everybody at the provider may log in with them: set allow';
 
-type Owner = Pick<FrontEndReading, 'allow' | 'registrations'>;
-
 /** Names in these lists contain no colon themselves, so a colon can only follow the name of a provider. */
-const withoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails', 'emailDomains'];
+const rulesWithoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails', 'emailDomains'];
 
-/** Undefined: everybody may log in. */
-export function allowOf({ allow, registrations }: Owner): Allow | undefined {
+/** The access rules of a registration, resource or front end; undefined if it has none, so that everybody may log in. */
+export function allowOf({ allow, registrations }: Pick<FrontEndReading, 'allow' | 'registrations'>): Allow | undefined {
   return allow && { ...completeValues(allow), registrations };
 }
 
@@ -26,59 +24,65 @@ export function allowOf({ allow, registrations }: Owner): Allow | undefined {
  */
 export function checkAllow(readings: Readings, providers: readonly (ProviderSettings | undefined)[]): void {
   const { registrations, resources, frontEnds } = readings;
-  for (const [index, one] of registrations.entries()) {
-    warnOfAssumedId(one, providers[index], readings);
-    reportScopesWithoutIdToken(one, readings);
+  for (const [index, registration] of registrations.entries()) {
+    warnOfAssumedId(registration, providers[index], readings);
+    reportScopesWithoutIdToken(registration, readings);
   }
-  const providerOf = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
-  const learningGroups = resources.filter(({ values }) => values.identity?.includes('groups'));
-  for (const one of [...registrations, ...resources, ...frontEnds]) {
-    const { allow: reading, registrations: usable } = one;
-    const allow = allowOf(one);
+  const providerByName = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
+  for (const owner of [...registrations, ...resources, ...frontEnds]) {
+    const { allow: reading, registrations: usable } = owner;
+    const allow = allowOf(owner);
     if (reading === undefined || allow === undefined) continue;
-    const isUsed =
-      reading.isGiven('groups') || learningGroups.some(({ allowWithGroupsClaim }) => allowWithGroupsClaim === reading);
-    if (reading.isGiven('groupsClaim') && !isUsed) {
-      reading.reportFault('groupsClaim', 'has no effect without groups');
-    }
-    if (/[[\]]|^\$\./.test(allow.groupsClaim ?? '')) {
-      reading.warn('groupsClaim', 'looks like JSONPath: it is read as names with dots between them, such as a.b.roles');
-    }
+    checkGroupsClaim(reading, resources);
     for (const rule of rulesOf(allow)) {
-      if (reportAmbiguous(rule, allow[rule] ?? [], reading, usable)) continue;
-      for (const name of usable) reportUnanswered(rule, allowAt(allow, name), reading, name, providerOf.get(name));
+      if (reportAmbiguousNames(rule, allow[rule] ?? [], reading, usable)) continue;
+      for (const name of usable) reportUnanswered(rule, allowAt(allow, name), reading, name, providerByName.get(name));
     }
   }
 }
 
+/** Reports a groups claim that nothing uses, and warns about a claim in the syntax of JSONPath. */
+function checkGroupsClaim(reading: Reading<'allow'>, resources: Readings['resources']): void {
+  const isUsedByResource = resources.some(
+    ({ values, allowWithGroupsClaim }) => values.identity?.includes('groups') && allowWithGroupsClaim === reading,
+  );
+  if (reading.isGiven('groupsClaim') && !reading.isGiven('groups') && !isUsedByResource) {
+    reading.reportFault('groupsClaim', 'has no effect without groups');
+  }
+  if (/[[\]]|^\$\./.test(completeValues(reading).groupsClaim ?? '')) {
+    reading.warn('groupsClaim', 'looks like JSONPath: it is read as names with dots between them, such as a.b.roles');
+  }
+}
+
 /**
- * Reports names that may belong to somebody else at another provider. @returns whether that is a fault, not a warning
+ * Reports names without a provider that may belong to different people at different providers. Addresses only cause a
+ * warning, because providers verify them, so that an address belongs to the same person everywhere.
+ *
+ * @returns whether it reported a fault
  */
-function reportAmbiguous(
+function reportAmbiguousNames(
   rule: AccessRule,
   names: readonly string[],
   { reportFault, warn }: Reading<'allow'>,
   registrations: readonly string[],
 ): boolean {
-  const anywhere = names.filter((name) => splitName(name, registrations).at === undefined);
-  if (withoutColon.includes(rule) && anywhere.some((name) => name.includes(':'))) {
-    const before = 'must have no colon, except after the name of a provider that may be used here';
-    reportFault(rule, `${before}: ${registrations.join(' or ')}`);
+  const withoutProvider = names.filter((name) => splitName(name, registrations).at === undefined);
+  if (rulesWithoutColon.includes(rule) && withoutProvider.some((name) => name.includes(':'))) {
+    const message = 'must have no colon, except after the name of a provider that may be used here';
+    reportFault(rule, `${message}: ${registrations.join(' or ')}`);
     return true;
   }
-  if (anywhere.length === 0 || registrations.length < 2) return false;
+  if (withoutProvider.length === 0 || registrations.length < 2) return false;
   const which = `at which provider, as ${registrations.map((name) => `${name}:…`).join(' or ')}`;
-  // Providers verify addresses, so an address belongs to one person everywhere.
-  const isAddress = rule === 'emails' || rule === 'emailDomains';
-  if (isAddress) warn(rule, `is good at each of its providers: say ${which}`);
-  else reportFault(rule, `must say ${which}`);
-  return !isAddress;
+  if (rule === 'emails' || rule === 'emailDomains') {
+    warn(rule, `is good at each of its providers: say ${which}`);
+    return false;
+  }
+  reportFault(rule, `must say ${which}`);
+  return true;
 }
 
-/**
- * Reports a rule that a provider cannot answer. Until an issuer is discovered, the claims of OpenID Connect are
- * assumed.
- */
+/** Reports a rule that a provider cannot answer. An issuer that is not discovered yet counts as OpenID Connect. */
 function reportUnanswered(
   rule: AccessRule,
   allow: Allow,
@@ -93,7 +97,7 @@ function reportUnanswered(
   reading.reportFault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
 }
 
-/** Warns if people are compared by a field of OpenID Connect, but the provider may not support that. */
+/** Warns if people are compared by `sub`, the id of OpenID Connect, which the provider may not have. */
 function warnOfAssumedId(
   registration: RegistrationReading,
   settings: ProviderSettings | undefined,
@@ -102,15 +106,16 @@ function warnOfAssumedId(
   if (settings === undefined) return;
   const { name, warn } = registration;
   const { access, scope } = 'known' in settings ? settings.known : settings.discovered.given;
-  const isAssumed = (access?.users ?? openidAccess.users) === openidAccess.users;
+  const isSubAssumed = (access?.users ?? openidAccess.users) === openidAccess.users;
   // With an issuer and no scope, the metadata decide whether the scope contains openid.
   const isDecidedLater = 'discovered' in settings && scope === undefined;
-  const ownFrontEnds = frontEnds.filter((one) => one.usableRegistrations.some((its) => its.name === name));
-  const speaksOpenId = [scope, ...ownFrontEnds.map(scopeOf)].some((one) => one?.split(' ').includes('openid'));
-  if (!isAssumed || isDecidedLater || speaksOpenId) return;
-  const owners = [...registrations, ...resources, ...frontEnds].filter((one) => one.registrations.includes(name));
-  const isCompared = owners.some(({ allow }) => allow?.values.users !== undefined);
-  if (!isCompared && !resources.some((one) => one.registration === name)) return;
+  const belongsHere = (owner: { readonly registrations: readonly string[] }) => owner.registrations.includes(name);
+  const scopes = [scope, ...frontEnds.filter(belongsHere).map(scopeOf)];
+  const requestsOpenid = scopes.some((words) => words?.split(' ').includes('openid'));
+  if (!isSubAssumed || isDecidedLater || requestsOpenid) return;
+  const owners = [...registrations, ...resources, ...frontEnds].filter(belongsHere);
+  const isCompared = owners.some(({ allow }) => allow?.values.users !== undefined) || resources.some(belongsHere);
+  if (!isCompared) return;
   warn(
     'userId',
     'is not set, so users and resources look for the field sub of the user record: set it if the provider uses another field, or request the scope openid',
@@ -124,21 +129,26 @@ function reportScopesWithoutIdToken({ name, values, describe }: RegistrationRead
   if (values.userFrom !== 'id-token') return;
   for (const frontEnd of frontEnds) {
     const scope = scopeOf(frontEnd);
-    const isUsed = frontEnd.registrations.includes(name);
-    if (!isUsed || scope === undefined || scope.split(' ').includes('openid')) continue;
+    const logsInHere = frontEnd.registrations.includes(name);
+    if (!logsInHere || scope === undefined || scope.split(' ').includes('openid')) continue;
     frontEnd.reportFault('scope', `must have openid: ${describe('userFrom')} is id-token`);
   }
 }
 
-/** Warns if open clients share the OAuth application of a front end that requests more scopes. */
-function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {
-  for (const { name, values } of open.usableRegistrations) {
-    const scopeOf = (one: FrontEndReading) => one.values.scope ?? values.scope ?? findPreset(values)?.provider.scope;
+/**
+ * Warns if the unregistered clients of a front end share its OAuth application with another front end that requests
+ * more scopes.
+ */
+function warnOfWiderScopes(openFrontEnd: FrontEndReading, frontEnds: Readings['frontEnds']): void {
+  for (const { name, values } of openFrontEnd.usableRegistrations) {
+    const scopeByDefault = values.scope ?? findPreset(values)?.provider.scope;
+    const openScope = scopeOf(openFrontEnd) ?? scopeByDefault ?? '';
     const wider = frontEnds.find(
-      (one) => one.registrations.includes(name) && scopeBeyond(scopeOf(one), scopeOf(open) ?? '').length > 0,
+      (other) =>
+        other.registrations.includes(name) && scopeBeyond(scopeOf(other) ?? scopeByDefault, openScope).length > 0,
     );
     if (wider === undefined) continue;
-    open.warn(
+    openFrontEnd.warn(
       'scope',
       `is narrower than that of ${wider.name}: if the provider adds scopes that a person granted before, these clients get no token. Register a second OAuth application for them`,
     );
@@ -147,31 +157,35 @@ function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds
 
 /** Checks the settings of unregistered clients: which front end admits them, and who may log in with them. */
 export function checkOpenClients({ resources, frontEnds }: Readings): void {
-  const taken: string[] = [];
+  const servedRegistrations: string[] = [];
   for (const frontEnd of frontEnds) {
     const { clients, values, registrations, isGiven, describe, warn, reportEntryFault } = frontEnd;
     const isNative = values.kind === 'native';
     if (clients === undefined) {
-      const isReached = isGiven('clientKeyFile') || isGiven('redirectUri');
-      if (isNative && !isReached) reportEntryFault('needs redirect-uris or clients');
+      const hasClients = isGiven('clientKeyFile') || isGiven('redirectUri');
+      if (isNative && !hasClients) reportEntryFault('needs redirect-uris or clients');
       continue;
     }
-    const opened = resources.filter(({ name }) => values.resources?.includes(name));
-    // Whether some provider admits everybody: it has no `allow`, and the front end has either no resource there, or one
-    // without `allow`.
-    const isForAll = frontEnd.usableRegistrations.some(({ name, allow }) => {
-      const there = opened.filter(({ registration }) => registration === name);
-      return !allow && (there.length === 0 || there.some((resource) => !resource.allow));
-    });
-    if (isForAll && !frontEnd.allow) warn('kind', openToAll);
+    if (admitsEverybody(frontEnd, resources)) warn('kind', openToAll);
     if (!isNative) clients.reportEntryFault(`needs ${describe('kind')} native`);
     if (!clients.values.registration && !clients.isGiven('documents')) {
       clients.reportEntryFault('lets nobody in: give documents, or registration: true');
     }
-    if (registrations.some((name) => taken.includes(name))) {
+    if (registrations.some((name) => servedRegistrations.includes(name))) {
       clients.reportEntryFault('is the second for one provider: only one front end of each provider can have clients');
     }
-    taken.push(...registrations);
+    servedRegistrations.push(...registrations);
     warnOfWiderScopes(frontEnd, frontEnds);
   }
+}
+
+/** Whether everybody at one of its providers can log in at a front end, because no `allow` applies to that login. */
+function admitsEverybody(frontEnd: FrontEndReading, resources: Readings['resources']): boolean {
+  if (frontEnd.allow) return false;
+  const ownResources = resources.filter(({ name }) => frontEnd.values.resources?.includes(name));
+  return frontEnd.usableRegistrations.some(({ name, allow }) => {
+    if (allow) return false;
+    const there = ownResources.filter(({ registration }) => registration === name);
+    return there.length === 0 || there.some((resource) => !resource.allow);
+  });
 }

@@ -7,12 +7,12 @@ import { findPreset } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 import { describeDelivery } from './describe-delivery.ts';
 
-/** Checks what several entries of the file have together: names, scopes, secrets, origins. */
+/** Checks the names, scopes, secrets and origins of entries that depend on other entries or on the file. */
 export function checkEntries(readings: Readings, file: ReadConfigFile): void {
   const { registrations, resources, frontEnds } = readings;
   reportTakenNames(readings);
-  const ofBrowsers = resources.filter(({ browser }) => browser !== undefined);
-  const used = new Set([...frontEnds, ...ofBrowsers].flatMap((one) => one.registrations));
+  const openToBrowsers = resources.filter(({ browser }) => browser !== undefined);
+  const used = new Set([...frontEnds, ...openToBrowsers].flatMap((owner) => owner.registrations));
   for (const { name, map, reportEntryFault } of registrations) {
     if (map.path !== undefined && !used.has(name)) reportEntryFault('is used by no front end');
   }
@@ -33,8 +33,9 @@ function reportSeparatedScopes(registration: RegistrationReading, frontEnds: rea
   if (separator === undefined || separator === ' ') return;
   const message = `must have spaces between its words: ${describe('scopeSeparator')} takes their place in requests`;
   if (values.scope?.includes(separator)) registration.reportFault('scope', message);
-  for (const frontEnd of frontEnds.filter((one) => one.registrations.includes(name))) {
-    if (frontEnd.values.scope?.includes(separator)) frontEnd.reportFault('scope', message);
+  for (const frontEnd of frontEnds) {
+    const logsInHere = frontEnd.registrations.includes(name);
+    if (logsInHere && frontEnd.values.scope?.includes(separator)) frontEnd.reportFault('scope', message);
   }
 }
 
@@ -44,9 +45,9 @@ function warnOfReadableSecrets({ values, sourceOf, warn }: RegistrationReading):
   for (const secret of ['clientSecret', 'tokenParams'] as const) {
     if (sourceOf(secret) === 'file') warn(secret, `${isReadable}, or keep the secret in a file of its own`);
   }
-  // A shorter value is a version or a name, not a secret.
-  const headers = Object.values(values.requestHeaders ?? {});
-  if (headers.some((value) => value.length >= 16)) warn('requestHeaders', isReadable);
+  // A shorter header is a version or a name, not a secret.
+  const headerValues = Object.values(values.requestHeaders ?? {});
+  if (headerValues.some((value) => value.length >= 16)) warn('requestHeaders', isReadable);
 }
 
 /** Reports names of entries that are also endpoints, if this configuration has these endpoints. */
@@ -56,18 +57,18 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
     taken: readonly string[],
     whose = '',
   ) => {
-    for (const { reportEntryFault } of entries.filter((one) => taken.includes(one.name))) {
-      reportEntryFault(`has the name of an endpoint${whose}: choose another name`);
+    for (const { name, reportEntryFault } of entries) {
+      if (taken.includes(name)) reportEntryFault(`has the name of an endpoint${whose}: choose another name`);
     }
   };
-  // Registrations are below /auth/, and front ends below their registration. Endpoints of a resource are at both
+  // Registrations are below /auth/, and front ends are below their registration. Resources have endpoints at both
   // places.
   const delivery = describeDelivery(frontEnds, ['session']);
   if (delivery) report(registrations, endpointNames.withSessions, ` of ${delivery}`);
   if (resources.length > 0) {
     report([...registrations, ...frontEnds], endpointNames.withResources);
     for (const { name, reportEntryFault } of registrations) {
-      // Where a resource has several providers, ids begin with the name of one.
+      // At a resource with several providers, the id of a person begins with the name of the provider.
       if (isMachineId(`${name}:`)) reportEntryFault('must not be called machine: the ids of machines begin so');
     }
   }
@@ -84,9 +85,10 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
 function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
   const atGitHub = registrations.filter(({ values }) => findPreset(values)?.name === 'github' && !values.authorizeUrl);
   for (const sharing of Map.groupBy(atGitHub, ({ values }) => values.clientId).values()) {
-    const scopes = sharing.flatMap(({ name, values }) =>
-      frontEnds.filter((one) => one.registrations.includes(name)).map((one) => one.values.scope ?? values.scope ?? ''),
-    );
+    const scopes = sharing.flatMap(({ name, values }) => {
+      const ownFrontEnds = frontEnds.filter((frontEnd) => frontEnd.registrations.includes(name));
+      return ownFrontEnds.map((frontEnd) => frontEnd.values.scope ?? values.scope ?? '');
+    });
     if (new Set(scopes).size < 2) continue;
     sharing[0]?.warn(
       'clientId',
@@ -101,21 +103,27 @@ function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
  */
 function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void {
   const hasSessions = ({ values }: FrontEndReading) => values.tokenDelivery === 'session';
-  const others = frontEnds.filter((one) => !hasSessions(one));
+  const withTokens = frontEnds.filter((frontEnd) => !hasSessions(frontEnd));
   for (const { values, registrations, warn } of frontEnds.filter(hasSessions)) {
-    const [origin = ''] = values.origin ?? [];
-    const other = others.find(
-      (one) =>
-        originsOfReading(one).some((pattern) => matches(pattern, origin)) &&
-        one.registrations.some((name) => registrations.includes(name)),
+    const [origin] = values.origin ?? [];
+    if (!origin) continue;
+    const other = withTokens.find(
+      (frontEnd) =>
+        originsOfReading(frontEnd).some((pattern) => matches(pattern, origin)) &&
+        frontEnd.registrations.some((name) => registrations.includes(name)),
     );
-    if (other === undefined || origin === '') continue;
-    const place = other.values.kind === 'native' ? (other.values.origins ? 'origins' : 'redirectUri') : 'origin';
+    if (other === undefined) continue;
     warn(
       'origin',
-      `is also in ${other.describe(place)}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
+      `is also in ${other.describe(settingWithOrigins(other))}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
     );
   }
+}
+
+/** The setting that gives a front end its origins. */
+function settingWithOrigins({ values }: FrontEndReading): 'origin' | 'origins' | 'redirectUri' {
+  if (values.kind !== 'native') return 'origin';
+  return values.origins ? 'origins' : 'redirectUri';
 }
 
 /** The origins at which a front end's logins end, or from which its pages request tokens. */

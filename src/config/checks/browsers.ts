@@ -1,5 +1,6 @@
 import type { Readings, ResourceReading } from '../readings.ts';
 
+/** Checks the resources that open to browsers. */
 export function checkBrowserSettings(readings: Readings): void {
   for (const resource of readings.resources) {
     if (resource.browser !== undefined) checkBrowser(resource, readings);
@@ -9,22 +10,23 @@ export function checkBrowserSettings(readings: Readings): void {
 function checkBrowser(resource: ResourceReading, { relay, resources }: Readings): void {
   const { values, browser, reportFault } = resource;
   const { lifetime, renew } = browser?.values ?? {};
-  if (lifetime !== undefined && renew !== undefined && renew > lifetime)
+  if (lifetime !== undefined && renew !== undefined && renew > lifetime) {
     browser?.reportFault('renew', 'must not be longer than lifetime');
+  }
   if (values.token === 'provider') {
     reportFault('token', 'must not be provider with browser: the cookie holds no token of the provider');
   }
   if (values.upstream === undefined && relay.values.trustedProxies === undefined) {
     browser?.reportEntryFault(`needs trusted-proxies: only a trusted reverse proxy can say what a browser asks for`);
   }
-  reportHost(resource, relay.baseUrl, resources);
+  reportSharedHost(resource, relay.baseUrl, resources);
 }
 
 /**
- * Reports a host that the resource shares. A page at the resource could act on everything else at its host, and cookies
- * do not distinguish ports.
+ * Reports a host that the resource shares with the login or with another resource, on any port. A script at the
+ * resource could act on everything else at its host, and cookies do not distinguish ports.
  */
-function reportHost(
+function reportSharedHost(
   { name, values, reportFault }: ResourceReading,
   baseUrl: string,
   resources: Readings['resources'],
@@ -36,9 +38,11 @@ function reportHost(
   }
   const remedy =
     'give it a host of its own, because an application can act on everything at its host, whatever the port is';
-  if (URL.parse(baseUrl)?.hostname === url.hostname)
+  if (URL.parse(baseUrl)?.hostname === url.hostname) {
     reportFault('url', `is at the host of the login with browser: ${remedy}`);
-  const isThere = (other: ResourceReading) => URL.parse(other.values.url ?? '')?.hostname === url.hostname;
-  const beside = resources.find((other) => other.name !== name && isThere(other));
-  if (beside) reportFault('url', `is at the host of resources.${beside.name} with browser: ${remedy}`);
+  }
+  const other = resources.find(
+    (resource) => resource.name !== name && URL.parse(resource.values.url ?? '')?.hostname === url.hostname,
+  );
+  if (other) reportFault('url', `is at the host of resources.${other.name} with browser: ${remedy}`);
 }

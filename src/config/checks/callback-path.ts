@@ -21,59 +21,61 @@ export function checkCallbackPaths(readings: Readings): void {
   }
 }
 
-/** What a callback path conflicts with; undefined if nothing. */
+/** Says what a callback path (in lower case) conflicts with; undefined if nothing. */
 function whyPathIsTaken(path: string, reading: RegistrationReading, readings: Readings): string | undefined {
-  const others = readings.registrations.filter((one) => one !== reading);
-  const taken = findOwnPath(path, reading, others, readings);
+  const taken = findOwnPath(path, readings) ?? findRegistrationPath(path, reading, readings);
   if (taken) return `contains a path of the relay, or is below one: ${taken}`;
   // If two providers shared a path, either could send the other's code to the relay (mix-up attack). RFC 9700 §4.4.2
-  const other = others.find(({ values }) => isSame(path, values.callbackPath));
-  if (other)
-    return `is that of providers.${other.name}, too: register another callback URL at one of the two providers`;
+  const sharing = readings.registrations.find((other) => other !== reading && isSame(path, other.values.callbackPath));
+  if (sharing) {
+    return `is that of providers.${sharing.name}, too: register another callback URL at one of the two providers`;
+  }
   return whyPathIsTakenByEntry(path, readings);
 }
 
-/** The relay's own path that contains a callback path, or is inside it; undefined if there is none. */
-function findOwnPath(
-  path: string,
-  { name, values }: RegistrationReading,
-  others: readonly RegistrationReading[],
-  { relay }: Readings,
-): string | undefined {
+/** Finds a fixed path of the relay, or the path in its base URL, that a callback path would hide or be hidden by. */
+function findOwnPath(path: string, { relay }: Readings): string | undefined {
   const { pathname: base } = new URL(relay.baseUrl);
-  const fixed = ownPaths.filter((one) => one !== paths.cmsLogin);
-  const found = [...fixed, ...(base === '/' ? [] : [base])].find((one) => overlap(one.toLowerCase(), path));
-  if (found || isSame(path, paths.cmsLogin)) return found ?? paths.cmsLogin;
-  // An entry may state its own default.
-  const isOwn = [name, values.provider].some((word) => word && isSame(path, defaultCallbackPath(word)));
-  const words = [...others, ...(isOwn ? [] : [{ name, values }])].flatMap((one) => [
-    one.name,
-    one.values.provider ?? one.name,
-  ]);
-  const { registration: first = '' } = namesInPath(path);
-  const isTaken = [...words, ...endpointNames.withSessions, ...endpointNames.withResources].some(
-    (word) => word.toLowerCase() === first,
-  );
-  return isTaken ? registrationPath(first) : undefined;
+  // Below `/auth`, only the paths of registrations and some endpoints are taken.
+  const fixed = ownPaths.filter((ownPath) => ownPath !== paths.cmsLogin);
+  if (base !== '/') fixed.push(base);
+  const found = fixed.find((ownPath) => overlap(ownPath.toLowerCase(), path));
+  return found ?? (isSame(path, paths.cmsLogin) ? paths.cmsLogin : undefined);
 }
 
-/** What a callback path conflicts with besides endpoints; undefined if nothing. */
+/** Finds the path below `/auth` of an endpoint or a registration that contains a callback path. */
+function findRegistrationPath(
+  path: string,
+  reading: RegistrationReading,
+  { registrations }: Readings,
+): string | undefined {
+  const { registration: word = '' } = namesInPath(path);
+  const wordsOf = ({ name, values }: RegistrationReading) => [name, values.provider ?? name];
+  // A registration may state its own default path, such as /auth/github/callback.
+  const isOwnDefault = wordsOf(reading).some((own) => own !== '' && isSame(path, defaultCallbackPath(own)));
+  const owners = isOwnDefault ? registrations.filter((other) => other !== reading) : registrations;
+  const taken = [...owners.flatMap(wordsOf), ...endpointNames.withSessions, ...endpointNames.withResources];
+  return taken.some((name) => name.toLowerCase() === word) ? registrationPath(word) : undefined;
+}
+
+/** Says which resource, API or page of a front end a callback path conflicts with; undefined if none. */
 function whyPathIsTakenByEntry(path: string, { relay, resources, frontEnds }: Readings): string | undefined {
   const { host } = new URL(relay.baseUrl);
-  const meets = (other: string | undefined) => other !== undefined && overlap(other.toLowerCase(), path);
+  const conflicts = (other: string | undefined) => other !== undefined && overlap(other.toLowerCase(), path);
   const resource = resources.find(({ values }) => {
     const url = URL.parse(values.url ?? '');
-    return url?.host === host && meets(url.pathname);
+    return url?.host === host && conflicts(url.pathname);
   });
   if (resource) return `contains the url of resources.${resource.name}, or is below it`;
-  const api = frontEnds.flatMap(({ apis }) => apis).find(({ values }) => meets(values.path));
+  const api = frontEnds.flatMap(({ apis }) => apis).find(({ values }) => conflicts(values.path));
   if (api) return `contains the path ${api.values.path} of proxy, or is below it`;
   const pages = frontEnds.flatMap(({ values }) => [values.frontendUrl?.href ?? '', ...(values.redirectUri ?? [])]);
   const isPage = pages.some((page) => isSame(relay.baseUrl + path, page));
   return isPage ? 'is a page of a front end, where logins end' : undefined;
 }
 
-function isSame(one: string, other: string | undefined): boolean {
-  const bare = (text: string) => text.toLowerCase().replace(/\/$/, '');
-  return other !== undefined && bare(one) === bare(other);
+/** Whether two paths or URLs differ at most in case and in a final slash. */
+function isSame(path: string, other: string | undefined): boolean {
+  const normalize = (text: string) => text.toLowerCase().replace(/\/$/, '');
+  return other !== undefined && normalize(path) === normalize(other);
 }

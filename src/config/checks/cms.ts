@@ -3,28 +3,29 @@ import { presets } from '../../providers/presets.ts';
 import { findPreset } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
+/** The presets that CMSes support, as providers with their names. */
 const cmsPresets = presets.flatMap(({ name, provider: { cms, ...provider } }) =>
   cms ? [{ ...provider, name, cms }] : [],
 );
 const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
 
 /** Reports what keeps CMSes from logging in, or from their repositories. */
-export function reportCmses({ registrations, frontEnds }: Readings): void {
+export function checkCmses({ registrations, frontEnds }: Readings): void {
   const cmses = frontEnds.filter(({ values }) => values.tokenDelivery === 'cms');
-  // The registrations of CMSes, each with its first CMS, which /auth can serve.
+  // The fixed path /auth can serve only the first CMS of a registration.
   const served = registrations.flatMap((registration) => {
     const { name } = registration;
-    const frontEnd = cmses.find((one) => one.registrations.includes(name));
+    const frontEnd = cmses.find((cms) => cms.registrations.includes(name));
     const backend = cmsPresetOf(registration)?.cms.name;
     return frontEnd === undefined ? [] : [{ name, backend, frontEnd }];
   });
   for (const frontEnd of cmses) {
-    for (const registration of frontEnd.usableRegistrations) reportRepositories(frontEnd, registration);
+    for (const registration of frontEnd.usableRegistrations) checkRepositoryAccess(frontEnd, registration);
     for (const registration of frontEnd.usableRegistrations) {
       const backend = cmsPresetOf(registration)?.cms.name;
       const first = backend && registrationOfCms(served, backend);
-      // A CMS without an auth_endpoint would get the login of the other front end.
       if (!first || first.frontEnd === frontEnd) continue;
+      // Without an auth_endpoint, this CMS would start the login of the other front end.
       frontEnd.warn(
         'tokenDelivery',
         `is cms, but /auth serves the front end ${first.frontEnd.name} at ${first.name}: set auth_endpoint to auth/${registration.name}/${frontEnd.name} in its config.yml`,
@@ -33,8 +34,8 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
   }
 }
 
-/** Reports a provider that CMSes do not support, and a scope that hides a CMS's repositories. */
-function reportRepositories(frontEnd: FrontEndReading, registration: RegistrationReading): void {
+/** Reports a provider that CMSes do not support, and warns about a scope without access to repositories. */
+function checkRepositoryAccess(frontEnd: FrontEndReading, registration: RegistrationReading): void {
   const { map, values, reportFault, warn } = frontEnd;
   const preset = cmsPresetOf(registration);
   if (preset === undefined) {
@@ -57,10 +58,10 @@ function reportRepositories(frontEnd: FrontEndReading, registration: Registratio
   );
 }
 
-/** The preset of a registration, if CMSes support it. Beside URLs of its own, the default preset does not count. */
+/** The preset of a registration, if CMSes support it. The default preset does not count if the login is elsewhere. */
 function cmsPresetOf({ values, isGiven }: RegistrationReading) {
-  const isNamed = isGiven('provider') || isGiven('issuer');
-  if (values.authorizeUrl !== undefined && !isNamed) return undefined;
+  const isPresetNamed = isGiven('provider') || isGiven('issuer');
+  if (values.authorizeUrl !== undefined && !isPresetNamed) return undefined;
   const name = findPreset(values)?.name;
   return cmsPresets.find((preset) => preset.name === name);
 }

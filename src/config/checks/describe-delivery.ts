@@ -1,6 +1,11 @@
 import type { FrontEndReading } from '../readings.ts';
 
-/** Names the first front end with one of these deliveries, at one registration or at any. */
+/**
+ * Names the token delivery of the first front end that has one of these deliveries: `--token-delivery session`.
+ *
+ * @param registration the only registration whose front ends count
+ * @returns undefined if there is no such front end
+ */
 export function describeDelivery(
   frontEnds: readonly FrontEndReading[],
   deliveries: readonly (string | undefined)[],

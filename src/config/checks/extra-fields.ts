@@ -1,15 +1,15 @@
 import type { Readings } from '../readings.ts';
 
-/** Checks extra fields, which only token answers and sessions contain. */
+/** Checks the fields that front ends get besides tokens. Front ends of a resource, and CMSes, never get them. */
 export function checkExtraFields({ registrations, frontEnds }: Readings): void {
   for (const { name, values, reportFault, describe, warnOfUnused } of registrations) {
-    const doubled = values.callbackFields?.find((one) => values.tokenFields?.includes(one));
-    if (doubled) reportFault('callbackFields', `has ${doubled}, which is in ${describe('tokenFields')}, too`);
-    const getsFields = frontEnds.some(
-      (one) =>
-        one.registrations.includes(name) && one.values.tokenDelivery !== 'cms' && one.values.resources === undefined,
+    const repeated = values.callbackFields?.find((field) => values.tokenFields?.includes(field));
+    if (repeated) reportFault('callbackFields', `has ${repeated}, which is in ${describe('tokenFields')}, too`);
+    const ownFrontEnds = frontEnds.filter((frontEnd) => frontEnd.registrations.includes(name));
+    const isAnyGivenFields = ownFrontEnds.some(
+      (frontEnd) => frontEnd.values.tokenDelivery !== 'cms' && frontEnd.values.resources === undefined,
     );
-    if (getsFields) continue;
+    if (isAnyGivenFields) continue;
     const why = ': of this provider, front ends get the token of a resource, or are a CMS';
     warnOfUnused(['tokenFields', 'callbackFields'], why);
   }

@@ -17,39 +17,49 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
 
 /** Checks the addresses of a front end, and how it gets its tokens. */
 export function checkFrontEnd(reading: FrontEndReading): void {
-  const { values, describe, reportFault, isGiven } = reading;
-  const { origin: origins = [], frontendUrl, tokenDelivery, kind } = values;
+  const { values, describe, isGiven } = reading;
+  const { tokenDelivery, kind } = values;
   if (kind === 'machine') {
     checkMachine(reading);
     return;
   }
   forbidCredentials(reading);
-  if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
-  // An invalid kind may have been meant for a front end without a page.
-  else if (kind !== undefined || !isGiven('kind')) reading.require('origin');
+  // An invalid kind may have been meant for programs, which have no page.
+  const isPage = kind === 'page' || !isGiven('kind');
+  if (kind === 'native' || values.clientKeyFile !== undefined) checkWithoutPage(reading);
+  else if (isPage) reading.require('origin');
+  checkOrigins(reading);
+  if (values.origins && isPage) reading.reportFault('origins', 'needs kind: native');
+  for (const origin of values.origin?.filter(hasStar) ?? []) checkOriginWithStar(reading, origin);
+  checkFrontEndUrl(reading);
+  checkRedirectUris(reading);
+  if (tokenDelivery === 'cms') {
+    reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
+  } else if (tokenDelivery === 'session') checkSessionFrontEnd(reading);
+  else reportMissingRedirectUri(reading);
+}
+
+/** Reports several origins, which only a CMS can have. */
+function checkOrigins({ values, describe, reportFault }: FrontEndReading): void {
+  const { origin: origins = [], tokenDelivery } = values;
   if (origins.length > 1 && tokenDelivery && tokenDelivery !== 'cms') {
     reportFault('origin', `must be one origin, unless ${describe('tokenDelivery')} is cms`);
   }
-  const isPage = kind === 'page' || !isGiven('kind');
-  if (values.origins && isPage) reportFault('origins', 'needs kind: native');
-  for (const origin of origins.filter(hasStar)) reportStar(reading, origin);
-  if (origins.some(hasStar)) reading.forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
+}
+
+function checkFrontEndUrl({ values, describe, reportFault, forbid }: FrontEndReading): void {
+  const { origin: origins = [], frontendUrl } = values;
+  if (origins.some(hasStar)) forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
   else if (origins.length > 1) {
-    reading.forbid(['frontendUrl'], `must not be set if ${describe('origin')} has several: a CMS is at each of them`);
+    forbid(['frontendUrl'], `must not be set if ${describe('origin')} has several: a CMS is at each of them`);
   } else if (frontendUrl && origins.length > 0 && frontendUrl.origin !== origins[0]) {
     reportFault('frontendUrl', `must be inside ${describe('origin')}`);
   }
-  const taken = whyQueryIsTaken(frontendUrl, deliveredParameters);
-  if (taken) reportFault('frontendUrl', taken);
-  reportRedirectUris(reading);
-  if (tokenDelivery === 'cms') {
-    reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
-  }
-  if (tokenDelivery === 'session') reportSessionFrontEnd(reading);
-  else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
+  const whyTaken = whyQueryIsTaken(frontendUrl, deliveredParameters);
+  if (whyTaken) reportFault('frontendUrl', whyTaken);
 }
 
-/** The parts of `FrontEndSettings` and `Api`. Call it only if there is no fault. */
+/** The front end for `Config`. Call it only if there is no fault. */
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
@@ -60,6 +70,7 @@ export function frontEndConfig(reading: FrontEndReading) {
   const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
   const isPageRedirectUri = origin !== undefined && !whyNoRedirectUri(values.frontendUrl);
   const redirectUris = values.redirectUri ?? (isPageRedirectUri ? [page] : []);
+  const withNativePorts = kind === 'native' ? redirectUris.map(withAnyPort) : redirectUris;
   return {
     name,
     kind,
@@ -69,7 +80,7 @@ export function frontEndConfig(reading: FrontEndReading) {
     origins: kind === 'native' ? (values.origins ?? []) : origins,
     /** Undefined without a page, and with a page at each of several origins. */
     frontendUrl: origin === undefined || hasStar(origin) ? undefined : page,
-    redirectUris: isCms || hasSessions ? [] : redirectUris.map((uri) => (kind === 'native' ? withAnyPort(uri) : uri)),
+    redirectUris: isCms || hasSessions ? [] : withNativePorts,
     tokenDelivery,
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     registrations,
@@ -86,10 +97,11 @@ export function frontEndConfig(reading: FrontEndReading) {
 }
 
 /**
- * Checks an origin with a `*`. A token must not be in a URL there, and everybody who owns such an origin can log in. A
- * CMS gets its token in a message, and its refresh tokens only work at these origins.
+ * Checks an origin with a `*`. Whoever owns one of these origins can start a login there, so its token must not be in a
+ * URL, and a refresh token must be bound to a key. A CMS is safe: it gets its token in a message, and its refresh tokens
+ * only work at these origins.
  */
-function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
+function checkOriginWithStar(reading: FrontEndReading, origin: OriginPattern): void {
   const { relay, values, describe, reportFault, warn } = reading;
   const isCms = values.tokenDelivery === 'cms';
   if (values.tokenDelivery && values.tokenDelivery !== 'code' && !isCms) {
@@ -98,16 +110,19 @@ function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
   if (values.refreshTokens === 'bearer' && !isCms) {
     reportFault('refreshTokens', `must not be bearer if ${describe('origin')} has a *`);
   }
-  const isRemote = isAnyPort(origin) && !isLoopback(new URL(relay.baseUrl));
-  const remote = isRemote ? `is for development, but ${relay.describe('baseUrl')} is not on this machine` : 'has a *';
-  const who = isAnyPort(origin)
-    ? "program that serves pages on a user's machine can log that user in"
-    : `page under ${origin.replace(/.*\*\./, '')} can log its users in: anybody who can publish there, even from a branch, can act as them`;
-  warn('origin', `${remote}: every ${who}`);
+  if (!isAnyPort(origin)) {
+    const domain = origin.replace(/.*\*\./, '');
+    const danger = 'anybody who can publish there, even from a branch, can act as them';
+    warn('origin', `has a *: every page under ${domain} can log its users in: ${danger}`);
+    return;
+  }
+  const isRemote = !isLoopback(new URL(relay.baseUrl));
+  const why = isRemote ? `is for development, but ${relay.describe('baseUrl')} is not on this machine` : 'has a *';
+  warn('origin', `${why}: every program that serves pages on a user's machine can log that user in`);
 }
 
-/** Reports that OAuth logins have no page to return to. Plain logins still work. */
-function reportNoRedirectUri(reading: FrontEndReading): void {
+/** Reports a front end URL that OAuth logins cannot return to, if there is no redirect URI. Plain logins still work. */
+function reportMissingRedirectUri(reading: FrontEndReading): void {
   const { values, isGiven, describe, reportFault, warn } = reading;
   const why = whyNoRedirectUri(values.frontendUrl);
   if (why === undefined || isGiven('redirectUri')) return;
@@ -116,24 +131,25 @@ function reportNoRedirectUri(reading: FrontEndReading): void {
   else if (!isWithoutState(reading)) warn('frontendUrl', message);
 }
 
-/** Why the front end URL cannot be the redirect URI; undefined if it can. `checkFrontEnd` refuses other parameters. */
+/** Says why the front end URL cannot be the redirect URI; undefined if it can. */
 function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
-  const taken = ['code', 'iss'].find((name) => frontendUrl?.searchParams.has(name));
-  if (taken) return `has ${taken} in its query`;
+  // `checkFrontEndUrl` has refused the other parameters that a login adds.
+  const added = ['code', 'iss'].find((name) => frontendUrl?.searchParams.has(name));
+  if (added) return `has ${added} in its query`;
   const isLong = frontendUrl !== undefined && frontendUrl.href.length > maxRedirectUriLength;
   return isLong ? `is longer than ${maxRedirectUriLength} characters` : undefined;
 }
 
-function reportRedirectUris(reading: FrontEndReading): void {
+function checkRedirectUris(reading: FrontEndReading): void {
   const { redirectUri: uris = [] } = reading.values;
   for (const [index, uri] of uris.entries()) {
-    const faults = faultsOfUri(reading, uri);
+    const faults = findFaultsOfUri(reading, uri);
     if (uris.indexOf(uri) < index) faults.push('is the same as an earlier one');
     for (const fault of faults) reading.reportFault('redirectUri', withItemNumber(index, uris.length, fault));
   }
 }
 
-function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): string[] {
+function findFaultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): string[] {
   const { kind } = values;
   const [origin] = values.origin ?? [];
   if (kind === 'native') {
@@ -143,13 +159,13 @@ function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): s
   if (origin && originOf(uri) !== origin) {
     faults.push(`must be inside ${describe('origin')}${hasStar(origin) ? ', with its *' : ''}`);
   }
-  const ofQuery = queryFault(uri);
-  if (ofQuery) faults.push(ofQuery);
+  const faultOfQuery = queryFault(uri);
+  if (faultOfQuery) faults.push(faultOfQuery);
   return faults;
 }
 
-/** Checks a front end without a page: a native one, or one whose clients have identifiers made offline. */
-function reportWithoutPage({ values, isGiven, describe, reportFault, forbid }: FrontEndReading): void {
+/** Checks a front end that needs no page: native programs, or clients whose identifiers are made offline. */
+function checkWithoutPage({ values, isGiven, describe, reportFault, forbid }: FrontEndReading): void {
   const isNative = values.kind === 'native';
   const why = isNative ? `${describe('kind')} native` : describe('clientKeyFile');
   if (values.tokenDelivery !== 'code') reportFault('tokenDelivery', `must be code with ${why}`);
@@ -159,8 +175,8 @@ function reportWithoutPage({ values, isGiven, describe, reportFault, forbid }: F
   }
 }
 
-/** Reports a page that is not on the relay's own site, because browsers would not send the cookies of sessions. */
-function reportSessionFrontEnd(reading: FrontEndReading): void {
+/** Checks a front end with sessions. Browsers send their cookies only if its page is on the relay's own site. */
+function checkSessionFrontEnd(reading: FrontEndReading): void {
   const { relay, values, describe, reportFault, warnOfUnused } = reading;
   const [origin] = values.origin ?? [];
   const address = URL.parse(relay.baseUrl);
@@ -178,7 +194,7 @@ function reportSessionFrontEnd(reading: FrontEndReading): void {
   warnOfUnused(['refreshTokens'], ` with ${delivery}: its page gets no token`);
 }
 
-/** The parts of `Api`, from a valid entry of `proxy`. */
+/** An entry of `proxy` for `Config`. Call it only if there is no fault. */
 function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) {
   const { path, url, methods, requestHeaders, provider } = completeValues(reading);
   return {
@@ -190,28 +206,28 @@ function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) 
   };
 }
 
+/** Checks the parts of provider APIs (`proxy`) of all front ends. No two of them may share a path. */
 export function checkApis({ frontEnds }: Readings): void {
-  const earlier: string[] = [];
+  const earlierPaths: string[] = [];
   for (const { apis, registrations, values, describe } of frontEnds) {
     if (values.tokenDelivery !== 'session') {
       apis[0]?.reportEntryFault(`needs ${describe('tokenDelivery')} session`);
     }
     for (const api of apis) {
       api.require('path', 'url');
-      reportRegistration(api, registrations);
+      checkProviderOfApi(api, registrations);
       const { path } = api.values;
       if (path === undefined) continue;
-      // A request must belong to one API only.
-      if (earlier.some((other) => overlap(other, path))) {
+      if (earlierPaths.some((earlier) => overlap(earlier, path))) {
         api.reportFault('path', 'is the same as another path, or one is below the other');
       }
-      earlier.push(path);
+      earlierPaths.push(path);
     }
   }
 }
 
 /** Reports an API without a provider, or with one that its front end may not use. */
-function reportRegistration(api: Reading<'proxy'>, registrations: readonly string[]): void {
+function checkProviderOfApi(api: Reading<'proxy'>, registrations: readonly string[]): void {
   const name = api.values.provider;
   if (!api.isGiven('provider') && registrations.length > 1) {
     api.reportFault('provider', 'is required, because the front end may use several providers');

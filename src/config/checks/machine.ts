@@ -1,6 +1,7 @@
 import type { FrontEndReading, ResourceReading } from '../readings.ts';
 
-const ofPeople = [
+/** The settings for logins of people. */
+const settingsForPeople = [
   'origin',
   'frontendUrl',
   'redirectUri',
@@ -13,23 +14,27 @@ const ofPeople = [
   'scope',
 ] as const;
 
+/** Checks an entry with `kind: machine`, which may only have its credentials and resources. */
 export function checkMachine({ forbid, describe, reportFault, isGiven, ...reading }: FrontEndReading): void {
   const why = `with ${describe('kind')} machine`;
-  forbid(ofPeople, `must not be set ${why}`);
+  forbid(settingsForPeople, `must not be set ${why}`);
   reading.allow?.reportEntryFault(`must not be set ${why}: the entry of the machine is its permission`);
   reading.clients?.reportEntryFault(`must not be set ${why}`);
   for (const api of reading.apis) api.reportEntryFault(`must not be set ${why}`);
   if (!isGiven('resources')) reportFault('resources', `is required ${why}`);
 }
 
+/** Reports credentials of a machine in an entry of another kind. */
 export function forbidCredentials({ forbid }: FrontEndReading): void {
   forbid(['secretFile', 'publicKeyFile'], 'needs kind: machine');
 }
 
 /** Reports resources of machines that need the provider's token, because no person has logged in to get one. */
 export function checkMachineResources(frontEnds: readonly FrontEndReading[], resources: readonly ResourceReading[]) {
-  for (const { values, reportFault } of frontEnds.filter((one) => one.values.kind === 'machine')) {
-    for (const { name } of resources.filter((one) => one.values.token === 'provider')) {
+  const machines = frontEnds.filter(({ values }) => values.kind === 'machine');
+  const needingToken = resources.filter(({ values }) => values.token === 'provider');
+  for (const { values, reportFault } of machines) {
+    for (const { name } of needingToken) {
       if (!values.resources?.includes(name)) continue;
       reportFault('resources', `has ${name}, whose server gets the provider's token: a machine has none`);
     }

@@ -10,13 +10,13 @@ import { describeDelivery } from './describe-delivery.ts';
 /** Checks where the relay listens, and at which address browsers see it. */
 export function checkListening(relay: RelayReading): void {
   const { values, environment, isGiven, describe, reportFault } = relay;
-  const isUnset = !isGiven('baseUrl');
-  // In a service of systemd, an empty one has to be filled in, because browsers elsewhere cannot reach the default.
-  const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
-  if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
+  const isDefault = !isGiven('baseUrl');
+  // The packaged systemd service has an empty variable, to be filled in: browsers elsewhere cannot reach the default.
+  const isLeftEmpty = isDefault && environment[options.baseUrl.variable] === '';
+  if (environment['CREDENTIALS_DIRECTORY'] && isLeftEmpty) {
     reportFault('baseUrl', 'is empty: set it to the public URL of this service');
   }
-  if (values.port === 0 && isUnset) {
+  if (values.port === 0 && isDefault) {
     reportFault('baseUrl', 'is required with port 0: its default needs a known port');
   }
   if (values.baseUrl?.href.includes('?')) reportFault('baseUrl', 'must not have a query');
@@ -26,22 +26,22 @@ export function checkListening(relay: RelayReading): void {
 }
 
 /**
- * Warns about a base path with which addresses look like other addresses of the relay. The relay answers with and
- * without the base path, and these few addresses keep the meaning that they have without it.
+ * Warns about a path in the base URL with which addresses of the relay look like others. The relay answers with and
+ * without that path, so that with a base path `/auth`, `/auth/auth/session` could be below a registration `auth`.
  */
 export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Readings): void {
-  const { pathname } = new URL(relay.baseUrl);
-  if (pathname === '/') return;
-  const apis = frontEnds.flatMap((one) => one.apis.flatMap(({ values }) => values.path ?? []));
+  const { pathname: basePath } = new URL(relay.baseUrl);
+  if (basePath === '/') return;
+  const apiPaths = frontEnds.flatMap(({ apis }) => apis.flatMap(({ values }) => values.path ?? []));
+  const callbackPaths = registrations.flatMap(({ values }) => values.callbackPath ?? []);
   const words = registrations.flatMap(({ name, values }) => [name, values.provider ?? name]);
-  const others = [...apis, ...registrations.flatMap(({ values }) => values.callbackPath ?? [])];
-  const own = [...words.map(registrationPath), ...others];
-  const passedOn = [...ownPaths, ...others].map((path) => pathname + path);
-  const taken = own.find((path) => passedOn.some((one) => overlap(one, path)));
-  if (taken === undefined) return;
+  const configured = [...words.map(registrationPath), ...apiPaths, ...callbackPaths];
+  const withBasePath = [...ownPaths, ...apiPaths, ...callbackPaths].map((path) => basePath + path);
+  const ambiguous = configured.find((path) => withBasePath.some((other) => overlap(other, path)));
+  if (ambiguous === undefined) return;
   relay.warn(
     'baseUrl',
-    `makes the relay's addresses look like paths below ${taken}: the proxy must remove ${pathname}`,
+    `makes the relay's addresses look like paths below ${ambiguous}: the proxy must remove ${basePath}`,
   );
 }
 
@@ -51,18 +51,20 @@ export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean
   return !isClientKnown && baseUrl.startsWith('https:');
 }
 
-/** Checks whether the relay can know the addresses of clients, if anything needs them. */
+/** Warns about trusted proxies that nothing needs, and about settings that need them if there are none. */
 export function checkClientAddresses({ relay, resources, frontEnds }: Readings): void {
   const { values, describe, warn, warnOfUnused } = relay;
   const { rateLimit, refusedExchanges, logClientAddress } = values;
-  // Shares of the gateway and of provider APIs, and the number of registrations, are also limited by client address.
-  const haveShares =
-    resources.some((one) => one.values.upstream !== undefined) ||
+  // The gateway, provider APIs and new registrations also have a share for each client address.
+  const hasSharesByAddress =
+    resources.some((resource) => resource.values.upstream !== undefined) ||
     frontEnds.some(({ apis, clients }) => apis.length > 0 || clients !== undefined);
-  // A trusted proxy says which address of a resource a browser asks for.
-  const areAsked = resources.some(({ browser }) => browser !== undefined);
-  const areCounted = areAsked || rateLimit !== undefined || refusedExchanges !== 0 || haveShares;
-  if (!areCounted && logClientAddress === 'off') warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
+  const countsAddresses = rateLimit !== undefined || refusedExchanges !== 0 || hasSharesByAddress;
+  // Only a trusted proxy may say which page of a resource a browser asks for.
+  const opensToBrowsers = resources.some(({ browser }) => browser !== undefined);
+  if (!countsAddresses && !opensToBrowsers && logClientAddress === 'off') {
+    warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
+  }
   if (!isBehindUnknownProxy(relay)) return;
   const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;
   if (rateLimit !== undefined) warn('rateLimit', `counts everyone as one client: ${remedy}`);
@@ -74,6 +76,7 @@ export function checkClientAddresses({ relay, resources, frontEnds }: Readings):
   }
 }
 
+/** Reports metrics on the relay's own port, and settings of metrics that are off. */
 export function checkMetrics({ values, describe, reportFault, warnOfUnused }: RelayReading): void {
   const { port, host, metricsPort, metricsHost } = values;
   if (port && port === metricsPort && host === metricsHost) {
@@ -89,34 +92,36 @@ export function reportPlainHttp({ relay, registrations, resources, frontEnds }: 
   if (relay.values.insecureHttp !== false) return;
   const why = `must start with https://. http:// is only for this machine, unless ${relay.describe('insecureHttp')} allows it`;
   const apis = frontEnds.flatMap((one) => one.apis);
-  for (const one of [relay, ...frontEnds, ...registrations, ...resources, ...apis]) {
-    for (const name of plainAddresses(one)) one.reportFault(name, why);
+  for (const reading of [relay, ...frontEnds, ...registrations, ...resources, ...apis]) {
+    for (const name of settingsWithPlainHttp(reading)) reading.reportFault(name, why);
   }
 }
 
-/** The settings whose value is a plain http address beyond this machine, with or without a `*`. */
-function plainAddresses<At extends Level>({ level, values }: Reading<At>): readonly NameAt<At>[] {
-  return namesAt(level).filter((name) => {
-    if (!rowAt(level, name).isAddress) return false;
-    const given: unknown = values[name];
-    return (Array.isArray(given) ? given : [given]).some((one: unknown) => {
-      const url = typeof one === 'string' ? URL.parse(exampleOf(one)) : one;
+/** The settings with a plain http address beyond this machine, with or without a `*`. */
+function settingsWithPlainHttp<At extends Level>({ level, values }: Reading<At>): readonly NameAt<At>[] {
+  const addressSettings = namesAt(level).filter((name) => rowAt(level, name).isAddress);
+  return addressSettings.filter((name) => {
+    const value: unknown = values[name];
+    const addresses: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return addresses.some((address) => {
+      const url = typeof address === 'string' ? URL.parse(exampleOf(address)) : address;
       return url instanceof URL && url.protocol === 'http:' && !isLoopback(url);
     });
   });
 }
 
+/** Warns about settings of sessions if no front end has any. */
 export function warnWithoutSessions({ relay, frontEnds }: Readings): void {
   if (describeDelivery(frontEnds, ['session']) !== undefined) return;
   relay.warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
 }
 
 /**
- * Reports settings that need a key file. Call it if there is none. Refresh tokens only cause a warning, because the
- * relay then issues none.
+ * Reports settings that need a key file. Call it if there is none. Refresh tokens do not count, because without a key
+ * file the relay issues none.
  */
 export function reportMissingKey({ relay, resources, frontEnds }: Readings): void {
-  const report = (what: string, why: string) => relay.reportFault('keyFile', `is required with ${what}: ${why}`);
+  const report = (needing: string, why: string) => relay.reportFault('keyFile', `is required with ${needing}: ${why}`);
   const otherwise = 'otherwise anyone who knows the client secret could';
   const session = describeDelivery(frontEnds, ['session']);
   if (resources.length > 0) report('resources', `${otherwise} make their tokens`);

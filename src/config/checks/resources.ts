@@ -16,11 +16,12 @@ import { checkMachineResources } from './machine.ts';
 export function checkResources(readings: Readings, providers: readonly (ProviderSettings | undefined)[]): void {
   const { registrations, resources, frontEnds } = readings;
   const names = registrations.map(({ name }) => name);
-  const used = new Set(frontEnds.flatMap((one) => checkFrontEndResources(one, resources)));
+  const used = new Set(frontEnds.flatMap((frontEnd) => checkFrontEndResources(frontEnd, resources)));
   checkMachineResources(frontEnds, resources);
   for (const [index, resource] of resources.entries()) {
-    reportPlace(resource, resources.slice(0, index), names);
-    reportUpstream(resource, readings);
+    checkUrl(resource, resources.slice(0, index));
+    checkProviderIsNamed(resource, names);
+    checkUpstream(resource, readings);
     reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
     if (!used.has(resource.name) && resource.browser === undefined) {
       resource.reportEntryFault('is used by no front end, and opens to no browser');
@@ -28,7 +29,7 @@ export function checkResources(readings: Readings, providers: readonly (Provider
   }
 }
 
-/** The parts of `Resource`. Call it only if there is no fault. */
+/** The resource for `Config`. Call it only if there is no fault. */
 export function resourceConfig(reading: ResourceReading) {
   const { name, registration, secrets } = reading;
   const values = completeValues(reading);
@@ -36,7 +37,7 @@ export function resourceConfig(reading: ResourceReading) {
     name,
     url: values.url,
     registration,
-    /** Undefined: everybody may use it who may log in at its front ends. */
+    /** Who may use it; undefined if everybody who may log in at its front ends may. */
     allow: allowOf(reading),
     identity: {
       claims: values.identity ?? [],
@@ -50,44 +51,43 @@ export function resourceConfig(reading: ResourceReading) {
       url: values.upstream.href,
       givesToken: values.token === 'provider',
     },
-    /** How long browsers stay logged in. Undefined: it opens to no browser. */
+    /** How long browsers stay logged in; undefined if it opens to no browser. */
     browser: reading.browser && completeValues(reading.browser),
   };
 }
 
-/** Reports a `url` that belongs to another resource as well, and a missing provider. */
-function reportPlace(
-  { values, isGiven, reportFault, ...reading }: ResourceReading,
-  earlier: readonly ResourceReading[],
-  names: readonly string[],
-): void {
-  reading.require('url');
+/** Requires a `url`, and reports that an earlier resource has it, or has one that makes requests ambiguous. */
+function checkUrl(resource: ResourceReading, earlier: readonly ResourceReading[]): void {
+  const { values, reportFault } = resource;
+  resource.require('url');
   const url = URL.parse(values.url ?? '');
   const isSame = (other: URL | null) => other && comparable(other.href) === comparable(url?.href ?? '');
-  const same = earlier.find((one) => isSame(URL.parse(one.values.url ?? '')));
+  const same = earlier.find((other) => isSame(URL.parse(other.values.url ?? '')));
   if (same) reportFault('url', `is that of resources.${same.name}, too`);
-  // The relay finds the resource of a request by its path. An equal url was reported already.
-  const overlapping = earlier.find((one) => {
-    const other = URL.parse(one.values.url ?? '');
-    const eitherIsPassedOn = (values.upstream ?? one.values.upstream) !== undefined;
-    if (!eitherIsPassedOn || !url || other?.host !== url.host || isSame(other)) return false;
-    return overlap(other.pathname, url.pathname);
+  // The gateway finds the resource of a request by its path.
+  const overlapping = earlier.find((other) => {
+    const otherUrl = URL.parse(other.values.url ?? '');
+    const isGatewayUsed = (values.upstream ?? other.values.upstream) !== undefined;
+    if (!isGatewayUsed || !url || otherUrl?.host !== url.host || isSame(otherUrl)) return false;
+    return overlap(otherUrl.pathname, url.pathname);
   });
   if (overlapping) reportFault('url', `contains that of resources.${overlapping.name}, or is below it`);
-  if (!isGiven('provider') && names.length > 1) {
-    reportFault('provider', 'is required, because there are several providers');
-  }
+}
+
+function checkProviderIsNamed({ isGiven, reportFault }: ResourceReading, registrations: readonly string[]): void {
+  if (isGiven('provider') || registrations.length <= 1) return;
+  reportFault('provider', 'is required, because there are several providers');
 }
 
 /** Reports an `upstream` that cannot be reached through `url`, or that must not get the provider's token. */
-function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Readings): void {
+function checkUpstream(resource: ResourceReading, { relay, frontEnds }: Readings): void {
   const { name, values, isGiven, reportFault } = resource;
   const { upstream } = values;
   const url = URL.parse(values.url ?? '');
   const givesToken = values.token === 'provider';
   if (givesToken && !isGiven('upstream')) reportFault('token', 'is provider, which needs upstream');
   if (upstream === undefined) return;
-  if (url !== null) reportAddress(resource, url, upstream, relay.baseUrl, frontEnds);
+  if (url !== null) checkGatewayPath(resource, url, upstream, relay.baseUrl, frontEnds);
   if (!givesToken) {
     resource.warnOfUnused(['openClients'], ' without token provider');
     return;
@@ -95,17 +95,17 @@ function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Reading
   if (relay.values.insecureHttp === false && upstream.protocol === 'http:' && !isLoopback(upstream)) {
     reportFault('upstream', "must start with https:// or be on this machine: it gets the provider's token");
   }
-  const open = frontEnds.find((one) => one.clients && one.values.resources?.includes(name));
-  if (open && values.openClients !== true) {
+  const openFrontEnd = frontEnds.find(({ clients, values }) => clients && values.resources?.includes(name));
+  if (openFrontEnd && values.openClients !== true) {
     reportFault(
       'token',
-      `is provider, but front-ends.${open.name} has unregistered clients, and each could act with the provider's token: to allow that, set open-clients: true`,
+      `is provider, but front-ends.${openFrontEnd.name} has unregistered clients, and each could act with the provider's token: to allow that, set open-clients: true`,
     );
   }
 }
 
-/** Reports a `url` that contains paths of the relay, or whose end differs from the upstream's. */
-function reportAddress(
+/** Reports a `url` that contains paths of the relay, or that ends with a slash where the upstream does not. */
+function checkGatewayPath(
   { reportFault }: ResourceReading,
   { host, pathname }: URL,
   upstream: URL,
@@ -122,9 +122,9 @@ function reportAddress(
   }
   const login = URL.parse(baseUrl);
   if (login?.host !== host) return;
-  const base = login.pathname === '/' ? [] : [login.pathname];
-  const apis = frontEnds.flatMap((one) => one.apis.flatMap(({ values }) => values.path ?? []));
-  const taken = [...ownPaths, ...base, ...apis].filter((path) => overlap(path, pathname));
+  const basePaths = login.pathname === '/' ? [] : [login.pathname];
+  const apiPaths = frontEnds.flatMap(({ apis }) => apis.flatMap(({ values }) => values.path ?? []));
+  const taken = [...ownPaths, ...basePaths, ...apiPaths].filter((path) => overlap(path, pathname));
   if (taken.length > 0) {
     reportFault('url', `contains paths of the relay at the host of the login, or is below one: ${taken.join(', ')}`);
   }
@@ -145,7 +145,7 @@ function reportUnansweredClaims(
   }
 }
 
-/** Checks that a front end with resources has one at each of its providers. @returns the names of its resources */
+/** Checks that the resources of a front end cover exactly its providers. @returns the names of its resources */
 function checkFrontEndResources(
   { values, registrations, describe, reportFault }: FrontEndReading,
   resources: readonly ResourceReading[],
@@ -164,9 +164,9 @@ function checkFrontEndResources(
     report(`has ${name} of the provider ${registration}, which the front end may not use`);
   }
   // After another fault, it is not known which providers have no resource.
-  const isClear = used.length === new Set(named).size && used.every((one) => one.registration !== '');
-  for (const registration of isClear ? registrations : []) {
-    if (used.some((one) => one.registration === registration)) continue;
+  const areAllKnown = used.length === new Set(named).size && used.every((resource) => resource.registration !== '');
+  for (const registration of areAllKnown ? registrations : []) {
+    if (used.some((resource) => resource.registration === registration)) continue;
     report(`has none of the provider ${registration}: name the others in providers`);
   }
   return meant;

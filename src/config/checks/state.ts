@@ -3,39 +3,43 @@ import { isLoopback } from '../../urls.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 import { describeDelivery } from './describe-delivery.ts';
 
-/** Which callbacks of a registration must have a state. Reports a choice that its front ends do not permit. */
+/** Reads which callbacks of a registration must have a state. Reports a choice that its logins do not permit. */
 export function readStateCheck(reading: RegistrationReading, { resources, frontEnds }: Readings) {
   const { name, values, reportFault } = reading;
-  const ofBrowsers = resources.find(({ browser, registration }) => browser !== undefined && registration === name);
-  const guardedDelivery =
+  const openToBrowsers = resources.find(({ browser, registration }) => browser !== undefined && registration === name);
+  const needingState =
     describeDelivery(frontEnds, ['code', 'session', 'cms'], name) ??
-    (ofBrowsers && `resources.${ofBrowsers.name}.browser`);
-  const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
-  if (guardedDelivery !== undefined && stateCheck !== 'always') {
+    (openToBrowsers && `resources.${openToBrowsers.name}.browser`);
+  const { stateCheck = needingState === undefined ? 'browsers' : 'always' } = values;
+  if (needingState !== undefined && stateCheck !== 'always') {
     reportFault(
       'stateCheck',
-      `must be always with ${guardedDelivery}: otherwise anyone could exchange a leaked code at the callback`,
+      `must be always with ${needingState}: otherwise anyone could exchange a leaked code at the callback`,
     );
   }
   return stateCheck;
 }
 
-const isOff = ({ values }: RegistrationReading) => values.stateCheck === 'off';
+const isStateCheckOff = ({ values }: RegistrationReading) => values.stateCheck === 'off';
 
-export const isWithoutState = ({ usableRegistrations }: FrontEndReading) => usableRegistrations.every(isOff);
+/** Whether no login of a front end has a state, so that it can have no OAuth logins. */
+export const isWithoutState = ({ usableRegistrations }: FrontEndReading) => usableRegistrations.every(isStateCheckOff);
 
-/** Which refresh tokens a front end gets. A CMS cannot prove a key, and pages at a `*` may have different authors. */
+/** The kind of refresh tokens that a front end gets: those of its setting, unless it cannot use them safely. */
 export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {
   const { origin, tokenDelivery, refreshTokens } = values;
   // A machine requests the next token in the same way as the first.
   if (values.kind === 'machine') return 'off';
   const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
-  if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
-  return kind === 'bearer' && tokenDelivery !== 'cms' && origin?.some(hasStar) ? 'bound' : kind;
+  // A CMS cannot prove a key.
+  if (tokenDelivery === 'cms') return kind === 'bound' ? 'off' : kind;
+  // Another author can publish a page at an origin with a `*`, and would get the tokens of its users.
+  return kind === 'bearer' && origin?.some(hasStar) ? 'bound' : kind;
 }
 
-function hasRefreshTokens({ frontEnds }: Readings): boolean {
-  return frontEnds.some((one) => refreshTokensOf(one) !== 'off' && !isWithoutState(one));
+/** Whether any front end gets refresh tokens. */
+function areRefreshTokensIssued({ frontEnds }: Readings): boolean {
+  return frontEnds.some((frontEnd) => refreshTokensOf(frontEnd) !== 'off' && !isWithoutState(frontEnd));
 }
 
 /**
@@ -44,32 +48,32 @@ function hasRefreshTokens({ frontEnds }: Readings): boolean {
  */
 export function warnWithoutState(readings: Readings): void {
   const { relay, registrations, frontEnds } = readings;
-  const off = registrations.filter(isOff);
-  const [first] = off;
+  const withoutState = registrations.filter(isStateCheckOff);
+  const [first] = withoutState;
   if (first === undefined) {
     const why = ': no front end gets refresh tokens';
-    if (!hasRefreshTokens(readings)) relay.warnOfUnused(['refreshLifetime'], why);
+    if (!areRefreshTokensIssued(readings)) relay.warnOfUnused(['refreshLifetime'], why);
     return;
   }
-  const withOff = ` with ${first.describe('stateCheck')} off`;
-  const oauthOff = `${withOff}: OAuth logins need a state`;
-  const isEvery = off.length === registrations.length;
-  for (const one of frontEnds.filter(isWithoutState)) {
-    one.warnOfUnused(['redirectUri', 'refreshTokens'], oauthOff);
+  const stateIsOff = ` with ${first.describe('stateCheck')} off`;
+  const oauthIsOff = `${stateIsOff}: OAuth logins need a state`;
+  const isOffEverywhere = withoutState.length === registrations.length;
+  for (const frontEnd of frontEnds.filter(isWithoutState)) {
+    frontEnd.warnOfUnused(['redirectUri', 'refreshTokens'], oauthIsOff);
   }
-  if (isEvery) relay.warnOfUnused(['refreshTokens', 'refreshLifetime'], oauthOff);
-  for (const one of off) one.warnOfUnused(['revocationUrl'], oauthOff);
+  if (isOffEverywhere) relay.warnOfUnused(['refreshTokens', 'refreshLifetime'], oauthIsOff);
+  for (const { warnOfUnused } of withoutState) warnOfUnused(['revocationUrl'], oauthIsOff);
   const isMemoryShared = relay.values.sharedMemory !== undefined;
-  if (isEvery && !isMemoryShared) relay.warnOfUnused(['keyFile'], withOff);
-  for (const { values, warn } of off) {
-    if (values.pkce === true) warn('pkce', `has no effect${withOff}`);
+  if (isOffEverywhere && !isMemoryShared) relay.warnOfUnused(['keyFile'], stateIsOff);
+  for (const { values, warn } of withoutState) {
+    if (values.pkce === true) warn('pkce', `has no effect${stateIsOff}`);
   }
 }
 
-/** Warns if front ends get no refresh tokens for lack of a key file. Call it if there is none. */
+/** Warns that front ends get no refresh tokens, because they need a key file. Call it if there is no key file. */
 export function warnOfMissingKey(readings: Readings): void {
   const { relay } = readings;
-  if (!hasRefreshTokens(readings) || isLoopback(new URL(relay.baseUrl))) return;
+  if (!areRefreshTokensIssued(readings) || isLoopback(new URL(relay.baseUrl))) return;
   relay.warn(
     'keyFile',
     'is required for refresh tokens. Without a key file, front ends get none: anyone who knows the client secret could decrypt them',

@@ -32,16 +32,17 @@ export type CodeContent = Omit<v.InferOutput<typeof content>, 'issuedAt'>;
 export type Codes = ReturnType<typeof createCodes>;
 
 /**
- * Seals logins into codes, so that nothing is stored. @param registrationAudience throws a `RelayError` if no provider
- * is known @see RFC 6749 §4.1.2
+ * Seals logins into codes, so that nothing is stored.
+ *
+ * @param registrationAudience throws a `RelayError` if no provider is known
+ * @see RFC 6749 §4.1.2
  */
 export function createCodes(keys: KeyRing, registrationAudience: () => string, now: Clock) {
   const seal = createSeal('code', keys, content);
   const seconds = () => secondsOf(now);
   return {
-    issue(issued: CodeContent, frontEndAudience: string): string {
-      const held = { ...issued, issuedAt: seconds() };
-      return seal.seal(held, registrationAudience(), frontEndAudience);
+    issue(login: CodeContent, frontEndAudience: string): string {
+      return seal.seal({ ...login, issuedAt: seconds() }, registrationAudience(), frontEndAudience);
     },
     /**
      * Opens a code, even an expired one.
@@ -57,13 +58,13 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
     /**
      * Opens a code.
      *
-     * @param kind of the front end: codes of pages are valid for one minute, those of programs for five
+     * @param frontEnd.kind a code of a page is valid for one minute, a code of a program for five
      * @returns the login, and the milliseconds until the code expires
      * @throws {RelayError} `grant_invalid`, or `code_expired`
      */
-    open(code: string, { audience, kind }: { readonly audience: string; readonly kind: keyof typeof times.code }) {
-      const opened = this.openExpired(code, audience);
-      const lifetime = times.code[kind];
+    open(code: string, frontEnd: { readonly audience: string; readonly kind: keyof typeof times.code }) {
+      const opened = this.openExpired(code, frontEnd.audience);
+      const lifetime = times.code[frontEnd.kind];
       const left = (opened?.issuedAt ?? 0) + lifetime - seconds();
       if (opened === undefined || left > lifetime + clockSkew) throw new RelayError('grant_invalid');
       if (left < 0) throw new RelayError('code_expired');

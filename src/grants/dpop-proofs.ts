@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-// Not the main module, which also loads encryption.
+// The main module of jose would load encryption too.
 import { decodeProtectedHeader } from 'jose/decode/protected_header';
 import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import { jwtVerify } from 'jose/jwt/verify';
@@ -40,19 +40,21 @@ const claims = v.object({
   nonce: v.optional(v.string()),
 });
 
-/** Milliseconds for which a nonce is handed out. It is accepted for as long afterwards. */
-const slotLength = 300_000;
+/** Milliseconds for which a nonce is handed out. After that, it is accepted for as long again. */
+const nonceTime = 300_000;
 
 export type Nonces = ReturnType<typeof createNonces>;
 
 /**
- * The nonces of DPoP proofs, so that nobody can sign proofs long in advance and take them away. They are not stored,
- * because relays with the same keys derive the same ones from the time. @see RFC 9449 §8
+ * Creates and checks the nonces of DPoP proofs. With nonces, an attacker who can use a key for a moment cannot sign
+ * proofs for later. No nonce is stored: relays with the same keys derive the same nonces from the time.
+ *
+ * @see RFC 9449 §8
  */
 export function createNonces(keys: KeyRing, now: Clock) {
   const deriveNonce = (key: Buffer, age: number) =>
     createHmac('sha256', key)
-      .update(`${Math.floor(now() / slotLength) - age}`)
+      .update(`${Math.floor(now() / nonceTime) - age}`)
       .digest('base64url');
   return {
     current: () => deriveNonce(keys[0], 0),
@@ -78,9 +80,9 @@ export function createProofs(home: Home) {
      *
      * @param proof the value of the only `DPoP` header
      * @param request.url the public address of the endpoint
-     * @param request.nonces of which the proof has to hold one; undefined: none is needed
-     * @param request.accept called before the proof is remembered, and may throw: one login must not fill the memory of
-     *   all with its proofs
+     * @param request.nonces undefined if the proof needs no nonce
+     * @param request.accept called with the thumbprint before the proof is remembered. If it throws, the proof is not
+     *   remembered, so that one login cannot fill the memory of all logins with its proofs
      * @returns the thumbprint of the proved key
      * @throws {RelayError} `proof_invalid`, or `nonce_required` with the nonce to use
      * @see RFC 9449 §4.3
@@ -95,12 +97,11 @@ export function createProofs(home: Home) {
       },
     ): Promise<string> {
       const { method, url, nonces, accept } = request;
-      const { thumbprint, htm, htu, iat, jti, nonce = '' } = await authenticate(proof, home.now());
-      if (htm !== method || !isSameAddress(htu, url)) {
+      const { thumbprint, htm, htu, iat, jti, nonce = '' } = await verifySignature(proof, home.now());
+      if (htm !== method || !isSameUrl(htu, url)) {
         throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
       }
-      // This comes before `iat`, because the answer with the nonce also has a Date, with which a page corrects its
-      // clock.
+      // Before the check of `iat`: a page with a wrong clock corrects it by the Date of the answer that has the nonce.
       if (nonces?.accepts(nonce) === false) {
         throw new RelayError('nonce_required', { headers: { 'DPoP-Nonce': nonces.current() } });
       }
@@ -117,29 +118,29 @@ export function createProofs(home: Home) {
 }
 
 /** Verifies the signature of a proof with the key in the proof. @throws {RelayError} `proof_invalid` */
-async function authenticate(proof: string, now: number) {
+async function verifySignature(proof: string, now: number) {
   if (proof.length > limits.proofLength) throw new RelayError('proof_invalid');
   try {
     const { alg, jwk } = v.parse(header, decodeProtectedHeader(proof));
-    // The library refuses `crit`. It does not use the key in the proof by itself.
+    // The library refuses headers with `crit`.
     const { payload } = await jwtVerify(proof, await importJWK(jwk, alg), {
       algorithms: [alg],
       currentDate: new Date(now),
     });
     return { thumbprint: await calculateJwkThumbprint(jwk), ...v.parse(claims, payload) };
   } catch {
-    // Errors of three libraries arrive here. Each means that the proof is invalid.
+    // An error of any of the libraries means that the proof is invalid.
     throw new RelayError('proof_invalid');
   }
 }
 
 /** Whether two URLs are the same apart from query and fragment. @see RFC 9449 §4.3 */
-function isSameAddress(htu: string, url: string): boolean {
-  const address = URL.parse(htu);
-  if (address === null) return false;
-  address.search = '';
-  address.hash = '';
-  return address.href === new URL(url).href;
+function isSameUrl(htu: string, url: string): boolean {
+  const claimed = URL.parse(htu);
+  if (claimed === null) return false;
+  claimed.search = '';
+  claimed.hash = '';
+  return claimed.href === new URL(url).href;
 }
 
 function invalid(detail: string): RelayError {

@@ -30,14 +30,14 @@ export function createGrantMemory(home: Home) {
   };
 }
 
-/** Remembers at most 4096 revoked logins, each for 60 seconds. */
+/** Makes each revocation once. It remembers at most 4096 revocations, each for 60 seconds. */
 export function createRevocations(home: Home) {
   const revoked = createOnce(home, kinds.revocations, () => {});
   const join = createJoint<void>();
   return {
     /**
-     * Revokes the tokens of a login once, so that a page that repeats its revocation does not use up the requests that
-     * the provider allows the relay. A failed revocation may be repeated.
+     * Revokes the tokens of a login, unless that was done in the last minute. Otherwise, a page that repeats its
+     * revocation would use up the requests that the provider allows the relay. A failed revocation may be repeated.
      */
     async revokeOnce({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
       const key = hashKey(refreshToken, accessToken);
@@ -49,9 +49,11 @@ export function createRevocations(home: Home) {
 export type Grants = ReturnType<typeof createGrants>;
 
 /**
+ * Creates all that a registration grants to front ends at one of its paths.
+ *
  * @param registrationAudience throws a `RelayError` if no provider is known
- * @param place the callback URL of the logins, which the provider compares with each code, and the path if several
- *   paths share that URL
+ * @param place the binding of codes: the callback URL of the logins, which the provider compares with each code, and
+ *   the path if several paths share that URL
  */
 export function createGrants(
   keys: Keys,
@@ -69,17 +71,18 @@ export function createGrants(
     nonces: createNonces(keys.nonce, now),
     refreshTokens,
     /**
-     * The redirect URI of the login behind a code or refresh token, which identifies the origin of an unregistered
-     * client. A token request sends `code` or `refresh_token`, a revocation `token`.
+     * Reads the redirect URI from the code or refresh token in a request. The origin of an unregistered client follows
+     * from it. A token request sends `code` or `refresh_token`, a revocation `token`.
      */
-    redirectUriOf(
-      { code, refresh_token: refreshed, token: revoked }: EndpointParameters,
+    readRedirectUri(
+      { code, refresh_token, token: revoked }: EndpointParameters,
       { audience: frontEndAudience }: { readonly audience: string },
     ): string | undefined {
       if (code !== undefined) return codes.openExpired(code, frontEndAudience)?.login.redirectUri;
-      const token = revoked ?? refreshed;
-      const owner = () => [registrationAudience(), frontEndAudience] as const;
-      return token && refreshTokens.openExpired(token, owner())?.redirectUri;
+      const refreshToken = revoked ?? refresh_token;
+      if (refreshToken === undefined) return undefined;
+      const content = refreshTokens.openExpired(refreshToken, [registrationAudience(), frontEndAudience]);
+      return content?.redirectUri;
     },
   };
 }

@@ -7,11 +7,12 @@ const countTime = times.count * 1000;
 const mostGrants = 16_384;
 
 /**
- * Counts what is done with each grant, such as the refreshes of a login, and lets `most` pass in ten minutes.
+ * Limits what is done with one grant, such as the refreshes of a login, to `most` times in ten minutes.
  *
- * @param detail what the client of a further one reads
+ * @param detail the text for a client over the limit
+ * @returns a function that counts one use of a grant, or throws
  */
-export function createCount(most: number, detail: string, now: Clock) {
+export function limitPerGrant(most: number, detail: string, now: Clock) {
   const counts = createLasting<{ readonly count: number; readonly end: number }>(mostGrants, now);
   /** @throws {RelayError} `rate_limited` */
   return (grant: string): void => {

@@ -9,7 +9,7 @@ import { type Kind, kinds } from '../memory/kinds.ts';
 import { hashKey } from '../memory/recent.ts';
 import type { PublicKey } from '../oauth/public-keys.ts';
 
-/** Seconds for which an assertion may be valid. */
+/** The longest lifetime of an assertion, in seconds. */
 const longestLife = 300;
 
 const seconds = v.pipe(v.number(), v.finite());
@@ -21,7 +21,7 @@ const claims = v.object({
   jti: v.pipe(text, v.minLength(1), v.maxLength(256)),
 });
 
-/** Why an assertion with a correct signature is refused. Only the owner of the key can learn this. */
+/** Says why an assertion is refused. A client reads this only after its signature was verified, so no stranger does. */
 const faults = {
   iss: 'Its iss and sub must be the client_id.',
   exp: 'It must be good now, and end in five minutes at most. Is the clock of the machine wrong?',
@@ -35,8 +35,8 @@ const faults = {
 export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) {
   const used = createMarks(home, kind, { isKept: false });
 
-  /** The claims of an assertion whose signature and times are correct. */
-  async function verifyAt(assertion: string, { key, algorithms }: PublicKey, name: string) {
+  /** Verifies signature, issuer, subject and times of an assertion. @returns its claims */
+  async function verifyWithLibrary(assertion: string, { key, algorithms }: PublicKey, name: string) {
     const { payload } = await jwtVerify(assertion, key, {
       // The algorithm never comes from the assertion: with HS256, the public key would serve as the secret.
       algorithms: [...algorithms],
@@ -55,7 +55,7 @@ export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) 
      * @param key a key of the machine
      * @param expected.name the machine, in `iss` and `sub`
      * @param expected.issuer the required audience, so that an assertion for another server does not count
-     * @returns whether this key signed the assertion
+     * @returns false if another key signed the assertion, or it cannot be read
      * @throws {RelayError} `machine_assertion_invalid` if the key signed it, but a claim is wrong
      * @see RFC 7523 §3
      */
@@ -65,12 +65,13 @@ export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) 
       { name, issuer }: { readonly name: string; readonly issuer: string },
     ) {
       if (assertion.length > limits.assertionLength) return false;
-      const payload = await verifyAt(assertion, key, name).catch(failIfSigned);
+      const payload = await verifyWithLibrary(assertion, key, name).catch(failIfSigned);
       if (payload === undefined) return false;
       const { success, output } = v.safeParse(claims, payload);
       if (!success) throw invalid('form');
       const { aud, exp, iat = 0, jti } = output;
-      if (![aud].flat().every((one) => one === issuer || one === `${issuer}/token`)) throw invalid('aud');
+      const isForThisIssuer = [aud].flat().every((one) => one === issuer || one === `${issuer}/token`);
+      if (!isForThisIssuer) throw invalid('aud');
       const now = home.now() / 1000;
       if (exp > now + longestLife + clockSkew) throw invalid('exp');
       if (iat > now + clockSkew) throw invalid('iat');
@@ -82,19 +83,20 @@ export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) 
 }
 
 /**
- * @returns undefined if the key did not sign the assertion, or it cannot be read @throws {RelayError} if the key signed
- *   it
+ * Handles an error of the library.
+ *
+ * @returns undefined if the key did not sign the assertion, or it cannot be read
+ * @throws {RelayError} `machine_assertion_invalid` if a claim is wrong: the library compares claims after the signature
  */
 function failIfSigned(error: unknown): undefined {
-  // The library compares claims only after the signature.
   if (error instanceof JWTExpired) throw invalid('exp');
-  if (error instanceof JWTClaimValidationFailed) throw invalid(error.claim === 'nbf' ? 'iat' : claimOf(error.claim));
+  if (error instanceof JWTClaimValidationFailed) throw invalid(faultOfClaim[error.claim] ?? 'form');
 }
 
-const claimOf = (claim: string) => (claim === 'iss' || claim === 'sub' ? 'iss' : 'form');
+const faultOfClaim: Readonly<Partial<Record<string, keyof typeof faults>>> = { iss: 'iss', sub: 'iss', nbf: 'iat' };
 
-function invalid(what: keyof typeof faults): RelayError {
+function invalid(fault: keyof typeof faults): RelayError {
   return new RelayError('machine_assertion_invalid', {
-    detail: `The assertion is signed with this machine's key, but what it says is not valid. ${faults[what]}`,
+    detail: `The assertion is signed with this machine's key, but what it says is not valid. ${faults[fault]}`,
   });
 }

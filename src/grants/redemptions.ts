@@ -2,19 +2,21 @@ import { RelayError } from '../failures/relay-error.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createCount } from './limit-per-grant.ts';
-import { aged } from './refresh-results.ts';
+import { limitPerGrant } from './limit-per-grant.ts';
+import { reduceLifetimes } from './refresh-results.ts';
 
 const { letter, most: mostKept } = kinds.keptAnswers;
 const { lifetime: redeemedTime } = kinds.redeemedCodes;
-/** Redemptions of one code: a client that gets no answer repeats its own. */
+/** The most redemptions of one code. A client that got no answer repeats its redemption. */
 const mostAttempts = 120;
 
+/** A request of a front end to redeem a code. */
 export interface Redemption {
+  /** Identifies the provider's code, by a hash. */
   readonly key: string;
-  /** The hash of the whole login, its client, and the proved key: a kept answer is only for the same ones. */
+  /** A hash of the whole login, its client, and the proved key. A kept answer is only given to the same binding. */
   readonly binding: string;
-  /** Whose answers make room first: if too many are kept, the client with most of them loses its oldest one. */
+  /** The client of the front end. If too many answers are kept, the client with most answers loses its oldest one. */
   readonly client: string;
   /** Milliseconds until the code expires. */
   readonly left: number;
@@ -22,6 +24,7 @@ export interface Redemption {
   revoke(tokens: TokenResponse): void;
 }
 
+/** What the provider answered, and when, in milliseconds since 1970. */
 interface Answer {
   readonly response: TokenResponse;
   readonly at: number;
@@ -31,9 +34,9 @@ interface Kept extends Answer, Pick<Redemption, 'binding' | 'client' | 'revoke'>
   readonly timer: NodeJS.Timeout;
 }
 
-/** The key of the oldest answer of the client with most answers, so that no client pushes out those of all others. */
-function findExcess(kept: ReadonlyMap<string, Kept>): string | undefined {
-  let largest: [key: string, one: Kept][] = [];
+/** The key of the oldest answer of the client with most answers. One client cannot push out the answers of others. */
+function keyToEvict(kept: ReadonlyMap<string, Kept>): string | undefined {
+  let largest: [key: string, answer: Kept][] = [];
   for (const ofClient of Map.groupBy(kept, ([, { client }]) => client).values()) {
     if (ofClient.length > largest.length) largest = ofClient;
   }
@@ -42,9 +45,11 @@ function findExcess(kept: ReadonlyMap<string, Kept>): string | undefined {
 
 /**
  * Redeems each code once, because a second exchange of the provider's code could make the provider revoke the first
- * tokens. If the front end gets no answer, for example because the provider could not say who the person is, the relay
- * keeps the provider's answer until the code expires, for the same redemption again. Answers that are never fetched are
- * revoked.
+ * tokens.
+ *
+ * If the front end gets no answer, for example because the provider could not say who the person is, the relay keeps
+ * the provider's answer until the code expires, and gives it to a repetition of the same redemption. The tokens of an
+ * answer that is never fetched are revoked.
  *
  * It remembers the last 16,384 codes, and at most 4096 answers. If an older code is repeated, the provider refuses it.
  *
@@ -55,22 +60,23 @@ export function createRedemptions(home: Home) {
   const redeemed = createMarks(home, kinds.redeemedCodes, { areTakenBack: true });
   const keptHere = new Map<string, Kept>();
 
-  function drop(key: string): Kept | undefined {
+  function removeKept(key: string): Kept | undefined {
     const kept = keptHere.get(key);
     clearTimeout(kept?.timer);
     keptHere.delete(key);
     return kept;
   }
 
-  /** Revokes an answer that nobody has fetched. */
+  /** Revokes the tokens of an answer that nobody has fetched. */
   async function expire(key: string): Promise<void> {
-    const kept = drop(key);
-    // Another relay may have handed the answer over, or be about to. Without the shared memory, that cannot be ruled
-    // out, so the tokens stay.
-    const isMine = await redeemed.mark(key, redeemedTime);
-    if (isMine && !shared?.isAway()) kept?.revoke(kept.response);
+    const kept = removeKept(key);
+    // Fails if another relay has handed the answer over, or is about to. While the shared memory is away, nobody knows,
+    // so the tokens stay.
+    const isUnfetched = await redeemed.mark(key, redeemedTime);
+    if (isUnfetched && !shared?.isAway()) kept?.revoke(kept.response);
   }
 
+  /** Keeps an answer for a repetition of its redemption, here and for the other relays. */
   async function keep(redemption: Redemption, { response, at }: Answer): Promise<void> {
     const { key, binding, client, left, revoke } = redemption;
     if (left <= 0) {
@@ -79,15 +85,16 @@ export function createRedemptions(home: Home) {
     }
     const timer = setTimeout(() => void expire(key), left).unref();
     keptHere.set(key, { response, at, binding, client, revoke, timer });
-    const excess = keptHere.size > mostKept ? findExcess(keptHere) : undefined;
-    if (excess !== undefined) await expire(excess);
-    const outcome = { response: aged({ response, at }, now()), heldFor: binding };
+    const evicted = keptHere.size > mostKept ? keyToEvict(keptHere) : undefined;
+    if (evicted !== undefined) await expire(evicted);
+    const outcome = { response: reduceLifetimes({ response, at }, now()), heldFor: binding };
     // Leave the answer before taking the mark back: a relay that finds neither would send the provider's code again.
     await shared?.leave(letter, key, outcome, Math.ceil(left));
     await redeemed.unmark(key, redeemedTime);
   }
 
-  async function findElsewhere(key: string) {
+  /** The answer that another relay keeps. */
+  async function findAtOthers(key: string) {
     const found = await shared?.peek(letter, key);
     if (found === undefined || found === 'locked') return undefined;
     const { response, heldFor } = found.outcome;
@@ -95,37 +102,39 @@ export function createRedemptions(home: Home) {
   }
 
   /**
-   * The kept answer of an earlier attempt. @throws {RelayError} `code_redeemed` if that was another redemption of the
-   * code
+   * Takes the kept answer of an earlier attempt, so that it is given once.
+   *
+   * @throws {RelayError} `code_redeemed` if the answer belongs to another redemption of the code
    */
-  async function find({ key, binding }: Redemption): Promise<Answer | undefined> {
-    const kept = keptHere.get(key) ?? (await findElsewhere(key));
+  async function takeKept({ key, binding }: Redemption): Promise<Answer | undefined> {
+    const kept = keptHere.get(key) ?? (await findAtOthers(key));
     if (kept === undefined) return undefined;
     if (kept.binding !== binding) throw new RelayError('code_redeemed');
-    drop(key);
+    removeKept(key);
     await shared?.forget(letter, key, redeemedTime);
     return kept;
   }
 
   return {
     /** Counts a redemption of a code, by its key. @throws {RelayError} `rate_limited` */
-    count: createCount(mostAttempts, 'This code was sent too often. Start the login again.', now),
-    /** Spends the provider's code with this key: no redemption gets anything for it any more. */
+    count: limitPerGrant(mostAttempts, 'This code was sent too often. Start the login again.', now),
+    /** Spends a code, so that no redemption gets anything for it. */
     async spend(key: string): Promise<void> {
       await redeemed.mark(key, redeemedTime);
     },
     /**
      * Redeems a code.
      *
-     * @param exchange returns the kept answer, or gets one from the provider. It calls `spend` once the provider's code
-     *   must not be sent again
-     * @param use grants the answer to the front end. If it fails for now, it calls `giveBack`, which keeps the answer
-     * @throws {RelayError} `code_redeemed`, or why `exchange` or `use` failed
+     * @param exchange gets the answer: by `takeKept`, or else from the provider. It calls `spend` once the provider's
+     *   code must not be sent again
+     * @param grant grants the answer to the front end. It calls `giveBack` to keep the answer, if the front end may
+     *   repeat the redemption
+     * @throws {RelayError} `code_redeemed`, or why `exchange` or `grant` failed
      */
     async redeem<Result>(
       redemption: Redemption,
-      exchange: (find: () => Promise<Answer | undefined>, spend: () => void) => Promise<Answer>,
-      use: (response: TokenResponse, giveBack: () => Promise<void>) => Promise<Result>,
+      exchange: (takeKept: () => Promise<Answer | undefined>, spend: () => void) => Promise<Answer>,
+      grant: (response: TokenResponse, giveBack: () => Promise<void>) => Promise<Result>,
     ): Promise<Result> {
       const { key } = redemption;
       if (!(await redeemed.mark(key, redeemedTime))) throw new RelayError('code_redeemed');
@@ -133,11 +142,11 @@ export function createRedemptions(home: Home) {
       const spend = () => {
         isSpent = true;
       };
-      const answer = await exchange(() => find(redemption), spend).catch(async (error: unknown) => {
+      const answer = await exchange(() => takeKept(redemption), spend).catch(async (error: unknown) => {
         if (!isSpent) await redeemed.unmark(key, redeemedTime);
         throw error;
       });
-      return await use(aged(answer, now()), () => keep(redemption, answer));
+      return await grant(reduceLifetimes(answer, now()), () => keep(redemption, answer));
     },
   };
 }

@@ -7,20 +7,20 @@ import type { Found } from '../memory/shared.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import {
-  aged,
   createResults,
   hashRefresh,
   type IsGood,
   mostResults,
   type RefreshResult,
   type RefreshTokenOwner,
+  reduceLifetimes,
   resultTime,
   uncheckedTime,
 } from './refresh-results.ts';
 import type { Refreshed } from './refresh-tokens.ts';
 
 const { letter } = kinds.refreshResults;
-/** Milliseconds for which a result stays that only the relays waiting for the call may use. */
+/** Milliseconds for which an outcome stays that only relays use which waited for the call. */
 const waitersTime = 1_000;
 
 export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
@@ -34,14 +34,14 @@ interface InFlight {
 }
 
 /**
- * Follows the chains of refresh tokens, in which the provider replaced each token by the next, in a call of this relay
- * or another. `hashRefresh` gives the key of a refresh token.
+ * Follows the chains of the provider's refresh tokens. A provider that rotates replaces each token by the next, in a
+ * call of this relay or of another. `hashRefresh` gives the key of a refresh token.
  */
 export class RefreshChains {
   readonly results: ReturnType<typeof createResults>;
   readonly #home: Home;
   readonly #inFlight = new Map<string, InFlight>();
-  /** Refresh tokens that a logout is about to revoke. From then on, no earlier result is repeated for them. */
+  /** Refresh tokens that a logout is about to revoke. No earlier result is repeated for them. */
   readonly #toRevoke: ReturnType<typeof createMarks>;
   /**
    * Refusals of the provider, each repeated for 60 seconds, so that a page that keeps retrying does not use up the
@@ -57,30 +57,40 @@ export class RefreshChains {
   }
 
   /** The newest result for a refresh, either remembered or from a call. @throws {RelayError} why the call failed */
-  async newest(refresh: FrontEndRefresh, call: CallProvider, isGood: IsGood): Promise<RefreshResult> {
-    const { results } = this;
+  async findNewestResult(refresh: FrontEndRefresh, call: CallProvider, isGood: IsGood): Promise<RefreshResult> {
     // The key for which the other relays had nothing newer.
     let askedKey: string | undefined;
     for (;;) {
-      const { newest: newestToken, key, lastResult, inFlight } = this.#follow(refresh);
+      const { newest: newestToken, key, lastResult, inFlight } = this.#followRotations(refresh);
       if (inFlight !== undefined && inFlight.scope !== refresh.scope) {
         // Wait, because the result may replace the refresh token that this call would send.
         await inFlight.result.catch(() => {});
         continue;
       }
-      const earlier = lastResult ?? results.repeatable(key, isGood);
-      const isMeant = earlier?.scope === refresh.scope && !this.#toRevoke.isMarkedHere(key);
-      if (inFlight === undefined && earlier && isMeant && results.isUsable(earlier)) {
-        if (this.#home.shared === undefined || askedKey === key) return earlier;
+      const remembered = inFlight === undefined ? this.#usableResult(refresh, key, lastResult, isGood) : undefined;
+      if (remembered !== undefined) {
+        if (this.#home.shared === undefined || askedKey === key) return remembered;
         askedKey = key;
-        // `#start` then takes a newer result of another relay without a call. Otherwise, this process may have learned
-        // more meanwhile.
+        // If another relay has a newer result, `#callOrTakeResult` takes it without a call. If not, look once more,
+        // because this process may have learned a newer one while it asked.
         if (!(await this.#isOlderThanAtOthers(newestToken, key))) continue;
       }
-      const result = await (inFlight?.result ?? this.#start(newestToken, call));
-      // If undefined, another relay has rotated this token, so follow the longer chain.
+      const result = await (inFlight?.result ?? this.#callOrTakeResult(newestToken, call));
       if (result !== undefined) return result;
+      // Another relay has rotated this token. Follow the chain, which is longer now.
     }
+  }
+
+  /** The remembered result that answers a refresh without a call, if there is one. */
+  #usableResult(
+    { scope }: FrontEndRefresh,
+    key: string,
+    lastResult: RefreshResult | undefined,
+    isGood: IsGood,
+  ): RefreshResult | undefined {
+    const remembered = lastResult ?? this.results.repeatableResult(key, isGood);
+    if (remembered?.scope !== scope || this.#toRevoke.isMarkedHere(key)) return undefined;
+    return remembered !== undefined && this.results.isUsable(remembered) ? remembered : undefined;
   }
 
   /**
@@ -90,13 +100,13 @@ export class RefreshChains {
    */
   async endAndTakeNewest(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
     for (;;) {
-      const { newest, key, lastResult, inFlight } = this.#follow(token);
+      const { newest, key, lastResult, inFlight } = this.#followRotations(token);
       if (inFlight !== undefined) {
         await inFlight.result.catch(() => {});
         continue;
       }
       await this.#toRevoke.mark(key, resultTime);
-      // Makes no call: it waits for a refresh at another relay, and learns what that rotated.
+      // This makes no call to the provider. It waits for a refresh at another relay, and finds what that rotated.
       const found = await lead(this.#home, kinds.refreshResults, key, {
         call: async () => ({}),
         isAnswer: (outcome) => isRotation(outcome, newest.refreshToken),
@@ -105,36 +115,42 @@ export class RefreshChains {
       }).catch(() => undefined);
       // Without the shared memory, decide by what this relay knows.
       if (found === undefined || found.how === 'led') {
-        await this.forget(hashRefresh(token));
+        await this.forgetUnchecked(hashRefresh(token));
         return lastResult?.response;
       }
-      this.#learn(newest, found);
+      this.#remember(newest, found);
     }
   }
 
-  /** Leaves a result to the other relays. @param passed undefined if it has not passed its check yet */
-  async share(key: string, result: RefreshResult, passed?: 'passed'): Promise<void> {
-    const outcome = { scope: result.scope, response: aged(result, this.#home.now()) };
-    const { shared } = this.#home;
-    if (passed) await shared?.leave(letter, key, outcome, resultTime);
-    else await shared?.leave(letter, key, { ...outcome, isUnchecked: true }, uncheckedTime);
+  /** Leaves a result that has passed its check to the other relays. */
+  async shareChecked(key: string, result: RefreshResult): Promise<void> {
+    await this.#home.shared?.leave(letter, key, this.#outcomeOf(result), resultTime);
+  }
+
+  /** Leaves a result to the other relays that has not passed its check yet. */
+  async shareUnchecked(key: string, result: RefreshResult): Promise<void> {
+    await this.#home.shared?.leave(letter, key, { ...this.#outcomeOf(result), isUnchecked: true }, uncheckedTime);
+  }
+
+  #outcomeOf(result: RefreshResult): Outcome {
+    return { scope: result.scope, response: reduceLifetimes(result, this.#home.now()) };
   }
 
   /** Forgets an unchecked result, here and at the other relays. */
-  async forget(key: string): Promise<void> {
+  async forgetUnchecked(key: string): Promise<void> {
     if (this.results.unchecked.get(key) === undefined) return;
     this.results.unchecked.delete(key);
     await this.#home.shared?.forget(letter, key, uncheckedTime);
   }
 
-  /** Follows the rotations from a refresh token to the newest one, or to one with a call in flight. */
-  #follow<Token extends RefreshTokenOwner>(first: Token) {
+  /** Follows the rotations from a refresh token to the newest token, or to a token with a call in flight. */
+  #followRotations<Token extends RefreshTokenOwner>(first: Token) {
     let newest = first;
     let lastResult: RefreshResult | undefined;
     for (;;) {
       const key = hashRefresh(newest);
       const inFlight = this.#inFlight.get(key);
-      const result = inFlight === undefined ? this.results.after(key) : undefined;
+      const result = inFlight === undefined ? this.results.resultFor(key) : undefined;
       lastResult = result ?? lastResult;
       const { refreshToken = newest.refreshToken } = result?.response ?? {};
       if (refreshToken === newest.refreshToken) return { newest, key, lastResult, inFlight };
@@ -144,22 +160,21 @@ export class RefreshChains {
 
   /** Whether another relay has a newer result, or is about to get one. */
   async #isOlderThanAtOthers({ refreshToken }: RefreshTokenOwner, key: string): Promise<boolean> {
-    // After a logout at another relay, this process must not repeat an earlier result either.
+    // If another relay has logged the person out, this process must not repeat an earlier result either.
     if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);
     const found = await this.#home.shared?.peek(letter, key);
     return found === 'locked' || (found !== undefined && isFinal(found.outcome, refreshToken));
   }
 
-  /** Calls the provider, or takes what another relay's call has left. @returns as `#learn` does */
-  async #start(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
+  /** Calls the provider, or takes the result of another relay's call. @returns as `#remember` does */
+  async #callOrTakeResult(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
     const { login, refreshToken, scope } = refresh;
     const key = hashRefresh(refresh);
     const refusal = this.#refusals.get(key);
     if (refusal !== undefined) throw refusal;
     const result = lead(this.#home, kinds.refreshResults, key, {
       call: async () => ({ scope, response: await call({ refreshToken, scope }) }),
-      // Other outcomes answer only relays that waited for the call, in the way that requests in one process share a
-      // call.
+      // An outcome that is not final only answers relays that waited for the call, as requests in one process share it.
       isAnswer(outcome, hasWaited) {
         const isSame = outcome.response !== undefined && outcome.scope === scope;
         return isFinal(outcome, refreshToken) || (hasWaited && (outcome.failure !== undefined || isSame));
@@ -169,11 +184,11 @@ export class RefreshChains {
         always: isRotation(outcome, refreshToken),
       }),
     })
-      .then((found) => this.#learn(refresh, found))
+      .then((found) => this.#remember(refresh, found))
       .catch((error: unknown) => {
         if (isFailure(error, 'refresh_refused')) {
           this.#refusals.set(key, error, login);
-          // Do not repeat what the provider gave before it refused.
+          // Do not repeat the result that the provider gave before it refused.
           this.results.latest.delete(key);
         }
         throw error;
@@ -186,19 +201,19 @@ export class RefreshChains {
   /**
    * Remembers the outcome of a call, of this relay or another.
    *
-   * @returns undefined if another relay has rotated the refresh token, so that `#follow` finds the newer one
+   * @returns undefined if another relay has rotated the refresh token: then `#followRotations` finds the newer token
    * @throws {RelayError} if the call failed
    */
-  #learn(token: RefreshTokenOwner, { outcome, age, how }: Found): RefreshResult | undefined {
+  #remember(token: RefreshTokenOwner, { outcome, age, how }: Found): RefreshResult | undefined {
     if (outcome.failure !== undefined) throw new RelayError(outcome.failure);
     if (outcome.response === undefined) return undefined;
     // No refresh token in the response means that the provider did not rotate it. @see RFC 6749 §6
     const { refreshToken = token.refreshToken } = outcome.response;
     const response = { ...outcome.response, refreshToken };
     const result = { scope: outcome.scope, response, at: this.#home.now() - age };
-    this.results.rotate(token, result, Math.max(0, resultTime - age));
+    this.results.recordRotation(token, result, Math.max(0, resultTime - age));
     if (outcome.isUnchecked) this.results.keepUnchecked(token, result);
-    if (how === 'led') this.results.repeat(token, result);
+    if (how === 'led') this.results.rememberLatest(token, result);
     return how === 'led' || refreshToken === token.refreshToken ? result : undefined;
   }
 }

@@ -4,14 +4,14 @@ import { createLasting, createRecent, hashKey } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Owner, Refreshed } from './refresh-tokens.ts';
 
-/** Milliseconds for which a replaced refresh token gets the result that replaced it. */
+/** `resultTime`: milliseconds for which a replaced refresh token gets the result that replaced it. */
 export const { lifetime: resultTime, most: mostResults } = kinds.refreshResults;
 /** Milliseconds for which a result is kept that has not passed its check. */
 export const uncheckedTime = 3_600_000;
-/** Milliseconds for which a refresh token gets the result that it came with, instead of a new call. */
+/** Milliseconds for which a new refresh token gets the result that it came with, instead of a new call. */
 const repeatTime = 30_000;
-/** Seconds. A result whose access token ends sooner is not repeated; its refresh token is refreshed. */
-const shortLife = 60;
+/** Seconds that the access token of a result must still last if the result is repeated instead of a new call. */
+const shortestLeft = 60;
 
 /** A refresh token of the provider, and the client that it belongs to. */
 export interface RefreshTokenOwner {
@@ -28,10 +28,11 @@ export interface RefreshResult {
   readonly response: Refreshed;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Whether the provider has refused its access token, so that only its refresh token is of use. */
   readonly isSpent?: boolean;
 }
 
-/** Whether the provider has accepted an access token since it issued it, or was not asked. */
+/** Whether the provider has not refused an access token since it issued the token. */
 export type IsGood = (accessToken: string) => boolean;
 
 /**
@@ -42,70 +43,72 @@ export function createResults(now: Clock) {
   /** By the refresh token that the result replaced. */
   const rotations = createLasting<RefreshResult>(mostResults, now, true);
   /**
-   * By the refresh token in the result: a login that refreshes again and again must not use up the token requests that
-   * the provider allows the relay.
+   * By the refresh token in the result. They are repeated, so that a login that refreshes again and again does not use up
+   * the token requests that the provider allows the relay.
    */
   const latest = createRecent<RefreshResult>(repeatTime, mostResults, now);
   /**
-   * Results that have not passed their check, by the refresh token that was sent. If the check cannot be made now, the
-   * result must be kept: a provider that rotates refresh tokens does not accept the sent one again, and the login would
-   * end.
+   * Results that have not passed their check, by the refresh token that was sent. While the check cannot be made, the
+   * result must be kept: a provider that rotates refresh tokens does not accept the sent token again, so without the
+   * result, the login would end.
    */
   const unchecked = createRecent<RefreshResult>(uncheckedTime, mostResults, now);
-  const hashOwnRefresh = (sent: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
+  const hashNewToken = (sent: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
     hashRefresh({ ...sent, refreshToken });
   return {
     rotations,
     latest,
     unchecked,
-    /** The result for a refresh token that was replaced, or whose result has not passed its check. */
-    after: (key: string): RefreshResult | undefined => unchecked.get(key) ?? rotations.get(key),
+    /** The result of a refresh token that was replaced, or whose result has not passed its check. */
+    resultFor: (key: string): RefreshResult | undefined => unchecked.get(key) ?? rotations.get(key),
     /**
-     * Records that the provider replaced the sent refresh token. Does nothing if the provider kept it. @param lifetime
-     * milliseconds
+     * Records that the provider replaced the sent refresh token. Does nothing if the provider kept it.
+     *
+     * @param lifetime milliseconds
      */
-    rotate(sent: RefreshTokenOwner, result: RefreshResult, lifetime: number): void {
-      const key = hashRefresh(sent);
-      const next = hashOwnRefresh(sent, result);
-      if (next === key) return;
+    recordRotation(sent: RefreshTokenOwner, result: RefreshResult, lifetime: number): void {
+      const sentKey = hashRefresh(sent);
+      const newKey = hashNewToken(sent, result);
+      if (newKey === sentKey) return;
       // Drop older entries of both tokens. An unchecked one would hide this result; and if the provider reissues an old
       // token, its old entry would close the chain into a loop.
-      for (const one of [key, next]) {
-        unchecked.delete(one);
-        rotations.delete(one);
+      for (const key of [sentKey, newKey]) {
+        unchecked.delete(key);
+        rotations.delete(key);
       }
-      rotations.set(key, result, lifetime, sent.login);
+      rotations.set(sentKey, result, lifetime, sent.login);
     },
     keepUnchecked: (sent: RefreshTokenOwner, result: RefreshResult): void =>
       unchecked.set(hashRefresh(sent), result, sent.login),
-    /** Remembers a result for its own refresh token. */
-    repeat: (sent: RefreshTokenOwner, result: RefreshResult): void =>
-      latest.set(hashOwnRefresh(sent, result), result, sent.login),
-    /** Whether a result may be given to a request: for a minute, or until its access token ends. */
+    /** Remembers a result by its new refresh token, for `repeatableResult`. */
+    rememberLatest: (sent: RefreshTokenOwner, result: RefreshResult): void =>
+      latest.set(hashNewToken(sent, result), result, sent.login),
+    /** Whether a result may still be given to a request: for a minute, or until its access token ends. */
     isUsable(result: RefreshResult): boolean {
       const isNew = now() - result.at < resultTime;
-      return !result.isSpent && (isNew || aged(result, now()).expiresIn !== 0);
+      return !result.isSpent && (isNew || reduceLifetimes(result, now()).expiresIn !== 0);
     },
-    /** The result that a refresh token came with, while its access token is valid for another minute. */
-    repeatable(key: string, isGood: IsGood): RefreshResult | undefined {
+    /** The result that a refresh token came with, while its access token is good and valid for another minute. */
+    repeatableResult(key: string, isGood: IsGood): RefreshResult | undefined {
       const result = latest.get(key);
-      if (result && !isGood(result.response.accessToken)) return undefined;
-      const expiresIn = result && aged(result, now()).expiresIn;
-      return expiresIn === undefined || expiresIn > shortLife ? result : undefined;
+      if (result === undefined || !isGood(result.response.accessToken)) return undefined;
+      const { expiresIn } = reduceLifetimes(result, now());
+      return expiresIn === undefined || expiresIn > shortestLeft ? result : undefined;
     },
   };
 }
 
-/** The key of a refresh. It leaves the scope out, because a refresh with any scope spends the refresh token. */
+/** The key under which a refresh token is remembered. A refresh with any scope spends the token, so all share the key. */
 export function hashRefresh(token: RefreshTokenOwner): string {
   return hashKey(...token.owner, token.thumbprint, token.refreshToken);
 }
 
 /**
- * The response with its lifetimes reduced by its age. The first caller (age under 1 s) gets the provider's numbers
- * unchanged.
+ * Reduces the lifetimes in a response by its age. A response younger than a second keeps the provider's numbers.
+ *
+ * @param at the time of the response, in milliseconds since 1970
  */
-export function aged<Response extends TokenResponse>(
+export function reduceLifetimes<Response extends TokenResponse>(
   { response, at }: { readonly response: Response; readonly at: number },
   now: number,
 ): Response {

@@ -18,10 +18,10 @@ const content = v.object({
   /** The thumbprint of the key that the front end must prove. Undefined if the token is not bound to a key. */
   thumbprint: v.optional(v.string()),
   ...loginTerms,
+  /** Seconds since 1970, as all times here. */
   loggedInAt: v.number(),
-  /** Seconds since 1970. */
   endsAt: v.number(),
-  /** The redirect URI of the login, for an unregistered client, whose origin nothing else tells. */
+  /** The redirect URI of the login, if the client is unregistered: only this tells from which origin it may refresh. */
   redirectUri: v.optional(v.string()),
   /**
    * The client address of the callback, if it is known and the client is unregistered: any page could make its visitors
@@ -45,7 +45,7 @@ const content = v.object({
 
 export type RefreshTokenContent = v.InferOutput<typeof content>;
 
-/** A refresh token that its front end may use. */
+/** An opened refresh token that its front end may use. */
 export interface OpenedRefreshToken {
   readonly content: RefreshTokenContent;
   readonly owner: Owner;
@@ -54,13 +54,13 @@ export interface OpenedRefreshToken {
   readonly left: number;
 }
 
-/** The owner of a refresh token, as the audiences that it is sealed for. */
+/** The audiences for which a refresh token is sealed. Together they identify its owner. */
 export type Owner = readonly [registration: string, frontEnd: string];
 
 /** Seals logins into refresh tokens, so that nothing is stored. @see RFC 6749 §1.5 */
 export function createRefreshTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('refresh token', keys, content);
-  /** Opens even an expired token, because a revocation may find that the provider's token is still valid. */
+  /** Opens even an expired token: for a revocation, because the provider's token may still be valid. */
   function openExpired(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
     const opened = seal.open(refreshToken, ...owner);
     const longest = longestDays.refreshToken * 86_400;
@@ -79,8 +79,8 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
      *
      * @returns undefined if the provider's token is so long that the result would not fit into a token request
      */
-    issue(issued: RefreshTokenContent, owner: Owner): string | undefined {
-      const token = seal.seal(issued, ...owner);
+    issue(tokenContent: RefreshTokenContent, owner: Owner): string | undefined {
+      const token = seal.seal(tokenContent, ...owner);
       return token.length <= limits.sealedLength ? token : undefined;
     },
     open,
@@ -130,7 +130,7 @@ export function firstRefreshToken(
   if (mode === 'bound' && thumbprint === undefined) return undefined;
   const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope, extraFields } = granted;
   const loggedInAt = secondsOf(now);
-  const until = (seconds: number | undefined) => loggedInAt + Math.min(lifetime, seconds ?? lifetime);
+  const endAfter = (seconds: number | undefined) => loggedInAt + Math.min(lifetime, seconds ?? lifetime);
   // A stolen bound token is useless without the key, so it needs no rotation.
   const isRotated = rotates && thumbprint === undefined;
   const common = {
@@ -144,15 +144,15 @@ export function firstRefreshToken(
   };
   if (refreshToken !== undefined) {
     const providerToken = { refreshToken, ...(keepsAccessToken && { accessToken }) };
-    return { ...common, endsAt: until(refreshExpiresIn), providerToken };
+    return { ...common, endsAt: endAfter(refreshExpiresIn), providerToken };
   }
   // Without a refresh token of the provider, refreshes return the same access token until it ends.
   const accessTokenEnd = expiresIn === undefined ? undefined : loggedInAt + expiresIn;
   const providerToken = { accessToken, tokenType, endsAt: accessTokenEnd };
-  return { ...common, endsAt: until(expiresIn), providerToken };
+  return { ...common, endsAt: endAfter(expiresIn), providerToken };
 }
 
-/** Whether the present policy allows a refresh token that an earlier policy granted. */
+/** Whether the present policy still allows a refresh token, which an earlier policy may have granted. */
 export function isStillGranted(
   { mode, lifetime }: RefreshPolicy,
   { thumbprint, loggedInAt }: RefreshTokenContent,
@@ -161,9 +161,7 @@ export function isStillGranted(
   return (mode === 'bearer' || thumbprint !== undefined) && now() < (loggedInAt + lifetime) * 1000;
 }
 
-/**
- * Milliseconds until the last refresh token of a login expires. A later one may be valid for longer than the given one.
- */
+/** Milliseconds until the last refresh token of a login expires. It may be a later token than the given one. */
 export function timeLeft(
   policy: RefreshPolicy | undefined,
   { loggedInAt, endsAt }: RefreshTokenContent,
@@ -172,8 +170,10 @@ export function timeLeft(
   return Math.max(endsAt, loggedInAt + (policy?.lifetime ?? 0)) * 1000 - now();
 }
 
+/** A response to a refresh, with the refresh token that is valid from now on. */
 export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
+/** The content of the refresh token after a refresh. It keeps what the earlier token says of the login. */
 export function nextRefreshToken(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   earlier: RefreshTokenContent,
@@ -181,10 +181,10 @@ export function nextRefreshToken(
   now: Clock,
 ): RefreshTokenContent {
   const { loggedInAt, providerToken } = earlier;
-  const isSame = providerToken.refreshToken === refreshToken;
-  // If the provider kept the refresh token and names no end now, the earlier end still holds.
-  const given = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
-  const providerEnd = given ?? (isSame ? earlier.endsAt : Number.POSITIVE_INFINITY);
+  const isKept = providerToken.refreshToken === refreshToken;
+  const namedEnd = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
+  // If the provider kept the refresh token and names no end, the earlier end still holds.
+  const providerEnd = namedEnd ?? (isKept ? earlier.endsAt : Number.POSITIVE_INFINITY);
   return {
     ...earlier,
     // The login may be older than the setting that makes the relay read ID tokens.

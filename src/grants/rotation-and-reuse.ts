@@ -5,7 +5,7 @@ import { createHighest, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import { times } from '../times.ts';
 
-/** The position of a refresh token in the sequence of its login. */
+/** The position of a refresh token in the sequence of its login, and the time of its issue in seconds since 1970. */
 export const generationSchema = v.object({
   number: v.number(),
   since: v.number(),
@@ -13,56 +13,57 @@ export const generationSchema = v.object({
 
 export type Generation = Readonly<v.InferOutput<typeof generationSchema>>;
 
+/** Seconds for which a replaced refresh token still works. */
 const grace = times.refreshGrace;
 /**
- * Seconds before a new refresh token is replaced. With half of the grace, at most two replaced tokens of a login still
- * work.
+ * Seconds for which a new refresh token is not replaced. Since this is half of the grace, at most two replaced tokens of
+ * a login still work.
  */
-const youth = grace / 2;
-/**
- * Stands for the newest number after the end of a login. It is higher than all numbers, so no refresh token works any
- * more.
- */
+const shortestLife = grace / 2;
+/** The number that is remembered after the end of a login. It is higher than all others, so no refresh token works. */
 const endOfLogin = Number.MAX_SAFE_INTEGER;
 
 /**
- * Finds a refresh token that is used twice. Those that are bound to no key are replaced at a refresh; after a theft,
- * either the thief or the owner uses a replaced one. It remembers the newest generation of at most 16,384 logins. If one is forgotten, for example by a
- * restart, all refresh tokens of the login work until the relay sees a newer one.
+ * Rotates refresh tokens that are bound to no key, and detects the reuse of a replaced one: after a theft, either the
+ * thief or the owner sends a replaced token.
+ *
+ * It remembers the newest generation of at most 16,384 logins. If one is forgotten, for example by a restart, all
+ * refresh tokens of its login work until the relay sees a newer one.
  *
  * @see RFC 9700 §4.14.2
  */
 export function createGenerations(home: Home) {
-  /** For each login: the newest number, when that began, and when the one before began. */
+  /** For each login: the newest number, the time of its issue, and the time of the issue before. */
   const known = createHighest(home, kinds.generations);
   const now = () => secondsOf(home.now);
   return {
     /**
-     * Requires that a generation is the newest of its login, or was replaced less than a minute ago, and returns the
-     * newest.
+     * Requires that a generation is the newest of its login, or was replaced less than a minute ago.
      *
+     * @returns the newest generation
      * @throws {RelayError} `refresh_reused`, or `grant_invalid` if the login has ended
      */
     async requireNewest(login: string, given: Generation): Promise<Generation> {
       const [number = 0, since = 0, previousSince = 0] = (await known.get(login)) ?? [];
       if (number === endOfLogin) throw new RelayError('grant_invalid');
       if (given.number >= number) return given;
-      const isOlder = given.number < number - 2;
+      // The grace of such a token is over, because each of its successors was used for half of the grace.
+      const isTooOld = given.number < number - 2;
       const replacedAt = given.number === number - 1 ? since : previousSince;
-      if (isOlder || now() - replacedAt >= grace) throw new RelayError('refresh_reused');
+      if (isTooOld || now() - replacedAt >= grace) throw new RelayError('refresh_reused');
       return { number, since };
     },
     /**
-     * The generation of the next refresh token: the next number, or the given generation while that is younger than 30
-     * seconds.
+     * Begins the next generation of a login, unless the given one is younger than 30 seconds.
      *
+     * @returns the generation of the next refresh token
      * @param lifetime milliseconds until the last refresh token of the login expires
      * @throws {RelayError} `grant_invalid` if the login has ended
      */
     async rotate(login: string, given: Generation, lifetime: number): Promise<Generation> {
-      if (now() - given.since < youth) return given;
+      if (now() - given.since < shortestLife) return given;
       const next = { number: given.number + 1, since: now() };
-      // Requests at the same time get the same number. A slower one gets a number that is still in its grace.
+      // Requests at the same time get the same number. It may have been replaced meanwhile, but is still in its grace.
       const [number] = await known.raise(login, [next.number, next.since, given.since], lifetime);
       if (number === endOfLogin) throw new RelayError('grant_invalid');
       return next;

@@ -141,7 +141,7 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
         return await registration.requestToken(grant, recordCall(ctx));
       };
       const joined = { ...refresh, refreshToken };
-      const tokens = await refreshes.join(joined, call, registration.isGood, check);
+      const tokens = await refreshes.refreshOnce(joined, call, registration.isGood, check);
       return { tokens, identity };
     }
     await check?.({ accessToken });

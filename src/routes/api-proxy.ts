@@ -7,10 +7,10 @@ import type { StreamedRequest } from '../upstream/messages.ts';
 import { isUnusable, passOn, requireTarget, type Way } from './pass-on.ts';
 import type { SessionRequests } from './session-requests.ts';
 
-/** A part of a provider's API that pages of one front end may use. */
+/** A part of a provider's API that the pages of one front end may use, at a path of the relay. */
 export interface Api extends Way {
   readonly methods: readonly StreamedRequest['method'][];
-  /** Request headers that reach the API besides the usual ones, in lower case. */
+  /** Request headers that pass to the API besides the usual ones, in lower case. */
   readonly requestHeaders: readonly string[];
   readonly frontEnd: string;
   readonly registration: string;
@@ -19,7 +19,7 @@ export interface Api extends Way {
 /**
  * Passes requests of a page to a provider's API, with the access token of the page's session.
  *
- * @param subscriberUnlessProxy the client address of a request, unless it may be a proxy's
+ * @param subscriberUnlessProxy the client address of a request; undefined if it may be a proxy's
  * @param baseUrl the relay's public address
  * @see RFC 10017 §6.1.3.6
  */
@@ -30,11 +30,11 @@ export function proxyApi(
   baseUrl: string,
 ): Handler {
   return async (ctx: Context) => {
-    const open = await requests.open(ctx, api.frontEnd);
-    const { session, registration } = open;
+    const opened = await requests.openSession(ctx, api.frontEnd);
+    const { session, registration } = opened;
     if (registration.name !== api.registration) throw new RelayError('api_of_other_provider');
     const url = requireTarget(ctx, api);
-    const accessToken = requests.requireToken(open);
+    const accessToken = requests.requireToken(opened);
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
     const headers = apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken);
@@ -43,23 +43,23 @@ export function proxyApi(
       method,
       url,
       headers,
-      refusalOf,
+      failureInsteadOf,
       call: (request) =>
         registration.callApi({ ...request, holder }, (call) => {
           ctx.state.providerCall = call;
-          // If the response has begun, its status no longer tells that it is incomplete, so the log must.
+          // If the response has begun, only the log can say that it is incomplete.
           if (call.outcome !== 'answered') ctx.state.failure = call.outcome;
         }).response,
-      passed(answered) {
-        const { location } = answered;
+      headersToPass(received) {
+        const { location } = received;
         const target = location && relayedLocation(location, url, api.url, baseUrl + api.path);
-        return { ...pageResponseHeaders(answered), ...(target && { location: target }) };
+        return { ...pageResponseHeaders(received), ...(target && { location: target }) };
       },
     });
   };
 }
 
-function refusalOf(status: number): RelayError | undefined {
+function failureInsteadOf(status: number): RelayError | undefined {
   if (status === 401) return new RelayError('token_invalid');
   return isUnusable(status) ? new RelayError('provider_answer_unusable') : undefined;
 }

@@ -5,10 +5,10 @@ import { looksSealed } from '../sealing/sealed.ts';
 import type { FindRegistration, SessionLookup } from './session-lookup.ts';
 
 /**
- * `GET /api/user`: answers with the provider's record of the token's user, byte for byte.
+ * `GET /api/user`: answers with the provider's record of the user of an access token, byte for byte. The token comes in
+ * `Authorization`, or else from the session of the page. With neither, it answers 401.
  *
- * Without an access token in `Authorization`, it uses the tokens of a session. Without a session, it answers 401.
- *
+ * @param find finds the registration at whose provider the lookup is made
  * @param sessions undefined if no front end has sessions
  * @param isForeign whether a request comes from a page that belongs to no front end
  */
@@ -20,11 +20,11 @@ export function currentUser(
   return async (ctx: Context) => {
     const authorization = withoutGateCredentials(ctx.req.headersDistinct['authorization'] ?? []);
     const record =
-      authorization.length === 0 && sessions?.isClaimed(ctx)
+      authorization.length === 0 && sessions?.hasCookie(ctx)
         ? await sessions.lookUp(ctx, find)
         : await lookUpRecord(ctx, requireTokenOfAnyScheme(authorization), find, isForeign(ctx));
     ctx.set('Content-Type', 'application/json');
-    // Node.js sends a string together with the head. The bytes stay the same, because they are UTF-8.
+    // A string, because Node.js sends it in one write with the head. The bytes stay the same: they are UTF-8.
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
   };
 }
@@ -39,7 +39,7 @@ async function lookUpRecord(ctx: Context, accessToken: string, find: FindRegistr
   ctx.state.registration = source.name;
   const registration = source.current();
   const lookUp = (isLimited: boolean) => {
-    // A limited call continues when the client hangs up. Otherwise, hanging up early would avoid the limit.
+    // A limited call continues if the client hangs up. Otherwise, the client could avoid the limit by hanging up early.
     const mayAbort = !isLimited || ctx.res.closed;
     const signal = mayAbort ? clientGone(ctx) : undefined;
     return registration.lookUpUser(accessToken, recordCall(ctx), signal);
@@ -48,9 +48,8 @@ async function lookUpRecord(ctx: Context, accessToken: string, find: FindRegistr
   // Foreign pages have a limit of their own, so that they cannot use up the lookups of the person's own pages.
   const group = isForeign ? 'foreign' : undefined;
   return await registration.limitLookup(address, accessToken, lookUp, group).catch((error: unknown) => {
-    const isOfLookup = isFailure(error, 'lookup_forbidden', 'lookup_postponed', 'lookup_failed');
-    if (!isOfLookup) throw error;
-    // The contract prescribes 401. There is no `error`, because the token may be valid. @see RFC 6750 §3.1
+    if (!isFailure(error, 'lookup_forbidden', 'lookup_postponed', 'lookup_failed')) throw error;
+    // The contract prescribes 401. The challenge has no `error`, because the token may be valid. @see RFC 6750 §3.1
     const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
     throw new RelayError(error.code, { status: 401, headers });
   });

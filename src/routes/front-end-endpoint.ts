@@ -45,7 +45,7 @@ export function frontEndEndpoint(
     }
     const id = readPublicClient(ctx.req.headersDistinct['authorization'] ?? [], parameters);
     if (id === undefined) throw new RelayError('client_id_wrong');
-    const frontEnd = frontEnds.requireForClient(id, (one) => grants.redirectUriOf(parameters, one), mayBeOver);
+    const frontEnd = frontEnds.requireForClient(id, (one) => grants.readRedirectUri(parameters, one), mayBeOver);
     ctx.state.frontEnd = frontEnd.name;
     // From here on, only pages of the named front end may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));

@@ -24,16 +24,16 @@ import { isUnusable, type Passage, passOn, requireTarget } from './pass-on.ts';
 import { recordCaller, requireToken } from './protected-resource.ts';
 import { closings, requireOpening } from './websocket.ts';
 
-/** The failures of a call to a provider, as those of a call to a server behind the gateway. */
-const failures: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
+/** The failures of a call to a provider, each with the same failure of a call to a server behind the gateway. */
+const failuresOfServer: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
   provider_unreachable: 'upstream_unreachable',
   provider_timeout: 'upstream_timeout',
   provider_answer_unusable: 'upstream_answer_unusable',
   overloaded: 'streams_full',
 };
 
-/** What the client gets if the relay has ended a request before its answer, or broken it off. */
-const cuts: Readonly<Record<Cut, FailureCode>> = {
+/** The failures of requests that the relay itself has ended. */
+const failuresOfCuts: Readonly<Record<Cut, FailureCode>> = {
   token_end: 'resource_token_expired',
   logout: 'resource_token_invalid',
   reload: 'not_ready',
@@ -41,68 +41,68 @@ const cuts: Readonly<Record<Cut, FailureCode>> = {
   limit: 'streams_full',
 };
 
-/** Who has ended a request that failed so, in the log. */
-const ends: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
+/** Who ended a request with one of these failures, for the log. */
+const endedBy: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
   client_gone: 'client',
   upload_too_large: 'limit',
   overloaded: 'limit',
   request_timeout: 'limit',
 };
 
-/** What the gateways of a relay share. */
+/** What all gateways of a relay share. */
 export interface GatewayContext {
   readonly streams: Streams;
-  /** Whether there is more than one. */
+  /** Whether the relay has several gateways, which must leave places to each other. */
   readonly areSeveral: boolean;
-  /** The client address of a request, if it is known to be the client's own. */
+  /** The client address of a request; undefined if it may be a proxy's. */
   readonly subscriberUnlessProxy: (request: IncomingMessage) => string | undefined;
-  /** Called if a request gets no place, or another one ends for its sake. */
+  /** Called if a request gets no place, or takes the place of another request. */
   readonly onFull: () => void;
 }
 
-/** What has opened a door to a request, and what closes it again. */
+/** A request to which a door has opened. */
 interface Entry extends Pick<Stream, 'door' | 'opened' | 'mayStayAt'> {
-  /** Whether it is the browser of a person. Otherwise it is a program. */
+  /** Whether the cookie of a browser opened the door. Otherwise, the token of a program did. */
   readonly isOfBrowser: boolean;
 }
 
 /**
- * Passes the requests of those to whom the door of a resource opens to the server behind it, with who they are.
+ * The gateway of a resource: passes each request to which the door opens to the server behind it, and says whose it is.
  *
- * @param place what opens the resource to browsers, if something does
+ * @param place the door for browsers, if the resource has one
  */
 export function gateway(door: Door, upstream: Upstream, context: GatewayContext, place?: DoorPlace): Handler {
   const { streams } = context;
   const { resource } = door;
-  const asApi = passesOfPrograms(resource, upstream);
-  const asApplication = passesOfBrowsers(resource, upstream);
+  const rulesForPrograms = passAsApi(resource, upstream);
+  const rulesForBrowsers = passAsApplication(resource, upstream);
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
-    const entry = place === undefined ? await enterByToken(ctx, door) : await enterAt(place, ctx);
-    // The browser is sent to the login.
+    const entry = place === undefined ? await enterByToken(ctx, door) : await enterByTokenOrCookie(place, ctx);
+    // The browser was redirected to the login.
     if (entry === undefined) return;
     const { method } = ctx;
     if (!passedMethods.includes(method)) throw new RelayError('method_not_allowed');
     const webSocket = requireOpening(ctx);
-    const pass = entry.isOfBrowser ? asApplication : asApi;
-    const url = pass.requireTarget(ctx);
-    const isListening = webSocket !== undefined || pass.isListening(ctx);
-    // The client of a stream that the stop has ended comes back at once, on the same connection.
+    const rules = entry.isOfBrowser ? rulesForBrowsers : rulesForPrograms;
+    const url = rules.requireTarget(ctx);
+    const isListening = webSocket !== undefined || rules.isListening(ctx);
+    // While the relay stops, the client of an ended stream comes back at once, on the same connection.
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
     await passOn(ctx, {
       method,
       url,
       call: createCall(ctx, { ...entry, isListening }, context, webSocket),
-      refusalOf: pass.refusalOf,
+      failureInsteadOf: rules.failureInsteadOf,
       headers: {
-        ...pass.requestHeaders(ctx, entry.opened),
+        ...rules.requestHeaders(ctx, entry.opened),
         'x-request-id': ctx.state.requestId,
-        ...identityOf(entry.opened),
+        ...knownIdentityHeaders(entry.opened),
         ...(webSocket && openingHeaders(ctx.req.headers)),
       },
-      passed: (answered, status) => ({
-        ...pass.passed(answered, url),
-        ...(webSocket && answerHeaders(answered, status === 101)),
+      headersToPass: (received, status) => ({
+        ...rules.headersToPass(received, url),
+        ...(webSocket && answerHeaders(received, status === 101)),
       }),
       isOfApplication: entry.isOfBrowser,
     });
@@ -116,70 +116,71 @@ async function enterByToken(ctx: Context, door: Door): Promise<Entry> {
   return { door, opened, isOfBrowser: false, mayStayAt: (present) => present.isGrantedNow(token) };
 }
 
-/** @returns undefined if the browser is sent to the login */
-async function enterAt(place: DoorPlace, ctx: Context): Promise<Entry | undefined> {
+/** @returns undefined if the browser was redirected to the login */
+async function enterByTokenOrCookie(place: DoorPlace, ctx: Context): Promise<Entry | undefined> {
   const { byToken, byCookie, cookies } = place.door;
   const opened = await enterDoor(place, ctx, () => ({ method: ctx.method, target: ctx.url }));
   if (opened === undefined) return undefined;
   const isOfBrowser = ctx.state.by === 'cookie';
-  const shown = isOfBrowser ? (cookies.get(ctx) ?? '') : requireToken(ctx);
-  const mayStayAt = (present: Door) => present.isGrantedNow(shown);
+  const token = isOfBrowser ? (cookies.get(ctx) ?? '') : requireToken(ctx);
+  const mayStayAt = (present: Door) => present.isGrantedNow(token);
   return { door: isOfBrowser ? byCookie : byToken, opened, isOfBrowser, mayStayAt };
 }
 
-/** How the requests and responses of a kind of callers pass. */
-interface Passes {
-  /** @throws {RelayError} `path_refused` */
+/** The rules by which requests and their responses pass, for programs or for browsers. */
+interface PassRules {
+  /** The URL at the server. @throws {RelayError} `path_refused` */
   requireTarget(ctx: Context): URL;
+  /** Whether a request waits for events, so that it must end with its token. */
   isListening(ctx: Context): boolean;
-  /** @throws {RelayError} if the server cannot get what it is to get */
+  /** @throws {RelayError} if the provider's token cannot be passed to the server */
   requestHeaders(ctx: Context, opened: AccessTokenContent): Readonly<Record<string, string>>;
-  readonly refusalOf: Passage['refusalOf'];
-  passed(response: StreamedResponse['headers'], url: URL): ReturnType<Passage['passed']>;
+  readonly failureInsteadOf: Passage['failureInsteadOf'];
+  headersToPass(received: StreamedResponse['headers'], url: URL): ReturnType<Passage['headersToPass']>;
 }
 
-/** What the server is told of the public address. */
+/** The headers that tell the server under which address the client knows it. */
 const publicAddress = ({ host, protocol }: URL) => ({
   'x-forwarded-host': host,
   'x-forwarded-proto': protocol.slice(0, -1),
 });
 
-/** What a token opens is an API: it acts on nothing but its own answer. */
-function passesOfPrograms(resource: Resource, upstream: Upstream): Passes {
-  const place = new URL(resource.url);
-  const way = { path: place.pathname, url: new URL(upstream.url) };
+/** A token opens an API, whose responses must not act as pages or set cookies. */
+function passAsApi(resource: Resource, upstream: Upstream): PassRules {
+  const publicUrl = new URL(resource.url);
+  const way = { path: publicUrl.pathname, url: new URL(upstream.url) };
 
-  /** Where a redirect leads, by the address of the server or by that of the resource. */
-  const locationOf = (location: string, url: URL) =>
-    relayedLocation(location, url, way.url, resource.url) ?? relayedLocation(location, url, place, resource.url);
+  /** The public address of a redirect, which the server may have written with its own address. */
+  const publicLocation = (location: string, url: URL) =>
+    relayedLocation(location, url, way.url, resource.url) ?? relayedLocation(location, url, publicUrl, resource.url);
 
   return {
     requireTarget: (ctx) => requireTarget(ctx, way),
     isListening: (ctx) => ctx.method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen',
     requestHeaders: (ctx, opened) => ({
       ...resourceRequestHeaders(ctx.req.headers),
-      ...publicAddress(place),
+      ...publicAddress(publicUrl),
       ...(upstream.givesToken && { authorization: requireCredentials(opened) }),
     }),
-    refusalOf(status) {
+    failureInsteadOf(status) {
       const { givesToken } = upstream;
-      // With 401, clients would log in again, for ever.
+      // If a 401 passed, clients would log in again and again.
       if (status === 401) return new RelayError(givesToken ? 'upstream_refused_token' : 'upstream_refused_relay');
       return isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined;
     },
-    passed(answered, url) {
-      const target = answered.location && locationOf(answered.location, url);
-      return { ...clientResponseHeaders(answered), ...(target && { location: target }) };
+    headersToPass(received, url) {
+      const location = received.location && publicLocation(received.location, url);
+      return { ...clientResponseHeaders(received), ...(location && { location }) };
     },
   };
 }
 
 /**
- * What a cookie opens is a whole application, which has its host to itself: its pages, cookies, redirects, policies, and
- * even its own login pass. The cookies of the relay pass in neither direction.
+ * A cookie opens a whole application, which has its host to itself. So its pages, cookies, redirects, policies, and even
+ * its own login pass. The cookies of the relay pass in neither direction.
  */
-function passesOfBrowsers(resource: Resource, upstream: Upstream): Passes {
-  const place = new URL(resource.url);
+function passAsApplication(resource: Resource, upstream: Upstream): PassRules {
+  const publicUrl = new URL(resource.url);
   const base = new URL(upstream.url);
   return {
     requireTarget(ctx) {
@@ -190,21 +191,25 @@ function passesOfBrowsers(resource: Resource, upstream: Upstream): Passes {
     isListening: (ctx) => ctx.method === 'GET' && /\btext\/event-stream\b/i.test(ctx.get('Accept')),
     requestHeaders(ctx) {
       const cookie = withoutRelayCookies(ctx.req.headers.cookie);
-      const headers = { ...applicationRequestHeaders(ctx.req.headers), ...publicAddress(place), cookie };
-      // Applications compare `Host` with `Origin`.
-      const sent = { ...headers, host: place.host };
-      return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== ''));
+      const headers = {
+        ...applicationRequestHeaders(ctx.req.headers),
+        ...publicAddress(publicUrl),
+        cookie,
+        // The public host, because applications compare `Host` with `Origin`.
+        host: publicUrl.host,
+      };
+      return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
     },
-    refusalOf: (status) => (isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined),
-    passed(answered, url) {
-      const { location } = answered;
+    failureInsteadOf: (status) => (isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined),
+    headersToPass(received, url) {
+      const { location } = received;
       const target = location && (relayedLocation(location, url, base, resource.url) ?? location);
-      return { ...browserResponseHeaders(answered, isRelayCookie), ...(target && { location: target }) };
+      return { ...browserResponseHeaders(received, isRelayCookie), ...(target && { location: target }) };
     },
   };
 }
 
-/** Makes the call of a request, and records how it ends. */
+/** Creates the function that passes a request to the server, and records how it ends. */
 function createCall(
   ctx: Context,
   stream: Omit<Stream, 'end'>,
@@ -213,32 +218,32 @@ function createCall(
 ): Passage['call'] {
   const source: StreamSource = { address: subscriberUnlessProxy(ctx.req), hasOthers: areSeveral };
   let transfer: Transfer | undefined;
-  /** Why the relay itself has ended the request. Its code replaces the one that the call then fails with. */
+  /** Why the relay itself has ended the request. Undefined if it has not. */
   let cut: Cut | undefined;
   let isWebSocket = false;
   let isEventStream = false;
-  const codeOf = (code: FailureCode) => (cut ? cuts[cut] : (failures[code] ?? code));
-  // A call that is cancelled fails with `client_gone`; `codeOf` gives the client the code of `cut` instead.
+  /** The failure that the client gets. A call that the relay has cut fails with `client_gone`, which would be wrong. */
+  const codeForClient = (code: FailureCode) => (cut ? failuresOfCuts[cut] : (failuresOfServer[code] ?? code));
   const cancel = () => transfer?.cancel('client_gone');
   const end = (why: Cut) => {
     cut ??= why;
     if (why === 'limit') onFull();
-    // Events and WebSockets end in order. Any other body that ends so would seem complete.
+    // Event streams and WebSockets can end in an orderly way. Any other body would then seem complete.
     if (isWebSocket || isEventStream) transfer?.finish(closings[why]);
     else cancel();
   };
   const observe = ({ outcome }: UpstreamCall) => {
-    const by = outcome === 'answered' ? undefined : outcome;
-    const passed = isWebSocket ? transfer?.webSocketSummary : undefined;
-    ctx.state.ended = cut ?? (by && ends[by]) ?? passed?.endedFirst ?? 'upstream';
-    ctx.state.webSocket = passed && { received: passed.received, sent: passed.sent };
-    // The response may have begun: then, nothing else says that it is not complete.
-    if (by) ctx.state.failure = codeOf(by);
+    const failure = outcome === 'answered' ? undefined : outcome;
+    const summary = isWebSocket ? transfer?.webSocketSummary : undefined;
+    ctx.state.ended = cut ?? (failure && endedBy[failure]) ?? summary?.endedFirst ?? 'upstream';
+    ctx.state.webSocket = summary && { received: summary.received, sent: summary.sent };
+    // If the response has begun, only the log can say that it is incomplete.
+    if (failure) ctx.state.failure = codeForClient(failure);
   };
   return async (request) => {
     try {
       transfer = streams.pass({ ...stream, end }, { ...request, ...source, webSocket }, observe);
-      // A reload may have ended the request before it began.
+      // A reload may have ended the request before there was a transfer.
       if (cut !== undefined) cancel();
       const response = await transfer.response;
       isWebSocket = response.status === 101;
@@ -248,15 +253,15 @@ function createCall(
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
       if (error.code === 'overloaded') onFull();
-      // Without a call, `observe` has recorded nothing.
-      ctx.state.ended ??= ends[error.code];
-      throw new RelayError(codeOf(error.code));
+      // If no call was made, `observe` has recorded nothing.
+      ctx.state.ended ??= endedBy[error.code];
+      throw new RelayError(codeForClient(error.code));
     }
   };
 }
 
-/** What the server learns of the person, with names in lower case: a header that is unknown is left out. */
-function identityOf(opened: AccessTokenContent): Readonly<Record<string, string>> {
+/** The identity headers with a value, with names in lower case as the other headers of the request. */
+function knownIdentityHeaders(opened: AccessTokenContent): Readonly<Record<string, string>> {
   const known = Object.entries(identityHeaders(opened)).filter(([, value]) => value !== '');
   return Object.fromEntries(known.map(([name, value]) => [name.toLowerCase(), value]));
 }

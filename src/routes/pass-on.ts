@@ -6,7 +6,7 @@ import { securityHeaders } from '../http/response-headers.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 
-/** A path of the relay that leads to another server. */
+/** A path of the relay, and the URL at another server that it leads to. */
 export interface Way {
   readonly path: string;
   /** The URL in place of the path. It ends with a slash if the path does. */
@@ -16,25 +16,26 @@ export interface Way {
 /** A request to pass on, and how to treat its response. */
 export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'headers'> {
   call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body' | 'client'>): Promise<StreamedResponse>;
-  /** The failure in place of a response with this status, if that must not pass. */
-  refusalOf(status: number): RelayError | undefined;
-  passed(headers: StreamedResponse['headers'], status: number): Readonly<Record<string, string | string[]>>;
-  /** Whether the response is of an application that has its host to itself. It says itself what its pages may do. */
+  /** The failure to answer instead of a response with this status. Undefined if the response passes. */
+  failureInsteadOf(status: number): RelayError | undefined;
+  /** The headers of the response that pass to the client. */
+  headersToPass(headers: StreamedResponse['headers'], status: number): Readonly<Record<string, string | string[]>>;
+  /** Whether an application answers that has its host to itself. It decides what its pages may do, not the relay. */
   readonly isOfApplication?: boolean;
 }
 
-/** Keeps a response of another server from acting as a page of the relay's origin. */
+/** Prevents a response of another server from acting as a page of the relay's origin. */
 const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-/** What the gateway lets pages of all origins do, which only a token makes safe. */
+/** The gateway sets these for pages of all origins. That is safe for requests with a token, but not with a cookie. */
 const corsHeaders = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'];
 
 const switchingProtocols = 101;
 const proxyAuthenticationRequired = 407;
 
-/** The URL at the other server. @throws {RelayError} `path_refused` */
+/** The URL of a request at the other server. @throws {RelayError} `path_refused` */
 export function requireTarget(ctx: Context, { path, url }: Way): URL {
-  // An absolute URL does not pass, even though `toOriginForm` rewrote it.
+  // A request for an absolute URL is refused, although `toOriginForm` has rewritten `ctx.url`.
   const isPath = ctx.originalUrl.startsWith('/');
   const target = isPath ? proxiedUrl(ctx.url, path, url) : undefined;
   if (target === undefined) throw new RelayError('path_refused');
@@ -43,22 +44,25 @@ export function requireTarget(ctx: Context, { path, url }: Way): URL {
 
 /** Passes a request to another server and the response to the client. Both bodies are streamed. */
 export async function passOn(ctx: Context, passage: Passage): Promise<void> {
-  const { method, url, headers, call, refusalOf, passed, isOfApplication = false } = passage;
+  const { method, url, headers, call, failureInsteadOf, headersToPass, isOfApplication = false } = passage;
   const response = await call({ method, url, headers, body: await readUpload(ctx), client: ctx.res });
-  const refusal = refusalOf(response.status);
-  if (refusal === undefined) return answer(ctx, response, passed(response.headers, response.status), isOfApplication);
+  const failure = failureInsteadOf(response.status);
+  if (failure === undefined) {
+    answer(ctx, response, headersToPass(response.headers, response.status), isOfApplication);
+    return;
+  }
   // Read to the end, so that the outcome of the call is known and its connection can be reused.
   await response.discard();
-  throw refusal;
+  throw failure;
 }
 
-/** Whether a status would mislead the client here, or mean nothing. @see RFC 9110 §15 */
+/** Whether a status would mislead the client if it passed, or means nothing. @see RFC 9110 §15 */
 export function isUnusable(status: number): boolean {
   if (status === switchingProtocols) return false;
   return status === proxyAuthenticationRequired || status < 200 || status > 599;
 }
 
-/** @returns undefined if the request has no body */
+/** The body of a request: a short one as bytes, a longer one as a stream. @returns undefined if there is none */
 async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return undefined;
   const { 'content-length': given, 'transfer-encoding': coding } = ctx.req.headers;
@@ -71,7 +75,7 @@ async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   if (length !== undefined && length > limits.apiRequestSize) {
     throw new RelayError('upload_too_large');
   }
-  // Read a small body first: one that is announced and never sent must not occupy a call.
+  // Read a small body before the call: a body that is announced and never sent must not occupy a call.
   if (length !== undefined && length <= limits.requestBodySize) {
     return await readBody(ctx);
   }
@@ -79,42 +83,47 @@ async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   return { content: ctx.req, length };
 }
 
-/** The functions that send the bodies of responses, for when all middleware has set its headers. */
-const bodies = new WeakMap<Context, () => void>();
+/** The functions that send the bodies of responses. They run when all middleware has set its headers. */
+const bodySenders = new WeakMap<Context, () => void>();
 
-/** Sends the bodies of passed responses itself, because Koa would need a stream between the two connections. */
+/** Sends the bodies of passed responses in place of Koa, which would need a stream between the two connections. */
 export const sendPassedBodies: Handler = async (ctx, next) => {
   await next();
-  const send = bodies.get(ctx);
+  const send = bodySenders.get(ctx);
   if (send === undefined) return;
   ctx.respond = false;
-  // What follows is no HTTP.
+  // After 101, the connection carries no HTTP, so Node.js would never send the head itself.
   if (ctx.status === switchingProtocols) ctx.res.flushHeaders();
   send();
-  // Send the head now unless the body has come already: the client may need it long before the first byte of the body.
+  // Send the head without waiting for the body: an event stream may have its first byte much later.
   setImmediate(() => {
     if (!ctx.res.headersSent && !ctx.res.destroyed) ctx.res.flushHeaders();
   });
 };
 
+/** Answers with a response of the other server, whose body `sendPassedBodies` sends. */
 function answer(
   ctx: Context,
   { status, hasBody, send }: StreamedResponse,
-  passed: Readonly<Record<string, string | string[]>>,
+  headers: Readonly<Record<string, string | string[]>>,
   isOfApplication: boolean,
 ): void {
   ctx.status = status;
-  if (hasBody) bodies.set(ctx, send);
-  if (isOfApplication) for (const name of [...Object.keys(securityHeaders), ...corsHeaders]) ctx.remove(name);
+  if (hasBody) bodySenders.set(ctx, send);
+  if (isOfApplication) removeHeaders(ctx, [...Object.keys(securityHeaders), ...corsHeaders]);
   else ctx.set('Content-Type', 'application/octet-stream');
-  ctx.set(passed);
-  // The head of a 101 has no body, whatever its server says. @see RFC 9110 §8.6
-  if (status === switchingProtocols) for (const name of ['Content-Type', 'Content-Length']) ctx.remove(name);
+  ctx.set(headers);
+  // A 101 has no body, whatever its server says. @see RFC 9110 §8.6
+  if (status === switchingProtocols) removeHeaders(ctx, ['Content-Type', 'Content-Length']);
   if (isOfApplication) return;
   ctx.set('Content-Security-Policy', contentSecurityPolicy);
   ctx.set('X-Content-Type-Options', 'nosniff');
   const exposed = ctx.response.get('Access-Control-Expose-Headers');
   if (exposed) {
-    ctx.set('Access-Control-Expose-Headers', [exposed, ...Object.keys(passed)].join(','));
+    ctx.set('Access-Control-Expose-Headers', [exposed, ...Object.keys(headers)].join(','));
   }
+}
+
+function removeHeaders(ctx: Context, names: readonly string[]): void {
+  for (const name of names) ctx.remove(name);
 }

@@ -9,22 +9,24 @@ import type { Query } from '../oauth/query.ts';
 import { renewSession } from './session.ts';
 import type { OpenSession, SessionRequests } from './session-requests.ts';
 
-/** Milliseconds without another renewal of a session, after a renewal that did not help. */
+/** Milliseconds for which a session is not renewed again after a renewal that did not help. */
 const vainTime = 60_000;
 const mostVain = 4096;
 
 /**
- * Finds the registration that `provider` names, or else that of the page's origin. @throws {RelayError}
- * `provider_unknown`
+ * Finds the registration that `provider` names, or else the registration of the page's origin.
+ *
+ * @throws {RelayError} `provider_unknown`
  */
 export type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) => RegistrationSource;
 
 export type SessionLookup = ReturnType<typeof createSessionLookup>;
 
+/** Looks up the user of a session at the provider, for `GET /api/user`. */
 export function createSessionLookup(requests: SessionRequests, refreshes: Refreshes, now: Clock) {
   /**
-   * The ids of sessions whose renewed token was refused, too. Without this limit, a page that keeps asking would use up
-   * the refreshes of its login.
+   * The ids of sessions whose renewed token the provider refused as well. They are not renewed again for a while:
+   * otherwise, a page that keeps asking would use up the refreshes of its login.
    */
   const renewedInVain = createRecent<true>(vainTime, mostVain, now);
 
@@ -32,46 +34,46 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
   async function openSession(ctx: Context, find: FindRegistration): Promise<OpenSession> {
     const { provider } = readQuery(ctx);
     const named = provider === undefined ? undefined : find(provider, ctx.req.headers);
-    const open = await requests.open(ctx);
-    const isOther = named !== undefined && named.name !== open.registration.name;
-    if (isOther) throw new RelayError('session_missing');
-    return open;
+    const opened = await requests.openSession(ctx);
+    const isAtOther = named !== undefined && named.name !== opened.registration.name;
+    if (isAtOther) throw new RelayError('session_missing');
+    return opened;
   }
 
-  const ask = async (ctx: Context, open: OpenSession) =>
-    await open.registration.lookUpUser(requests.requireToken(open), recordCall(ctx), clientGone(ctx));
+  const askProvider = async (ctx: Context, opened: OpenSession) =>
+    await opened.registration.lookUpUser(requests.requireToken(opened), recordCall(ctx), clientGone(ctx));
 
   return {
-    isClaimed: requests.sessions.isClaimed,
+    hasCookie: requests.sessions.hasCookie,
     /**
-     * The record of a session's user. If the provider refuses the lookup as if the token had ended, the session is
-     * renewed once.
+     * Looks up the record of a session's user. If the provider refuses the lookup as if the token had ended, the session
+     * is renewed, and the lookup repeated once.
      *
      * @throws {RelayError} why there is no record; `session_refused` if the session cannot be renewed any more
      */
     async lookUp(ctx: Context, find: FindRegistration): Promise<Uint8Array> {
-      const open = await openSession(ctx, find);
-      const { id, accessToken, refreshToken } = open.session;
+      const opened = await openSession(ctx, find);
+      const { id, accessToken, refreshToken } = opened.session;
       try {
-        return await ask(ctx, open);
+        return await askProvider(ctx, opened);
       } catch (error) {
-        if (!mayMeanEnd(error, ctx) || refreshToken === undefined || renewedInVain.get(id)) throw error;
-        // Otherwise, the refresh may repeat the token that was just refused.
-        open.registration.doubt(accessToken);
-        const renewed = await renewSession(ctx, open, requests, refreshes).catch((failure: unknown) => {
-          // The lookup was refused. A renewal that fails only for now does not change that.
+        if (!mayMeanTokenEnd(error, ctx) || refreshToken === undefined || renewedInVain.get(id)) throw error;
+        // Otherwise, the refresh may repeat a remembered result with the token that was just refused.
+        opened.registration.doubt(accessToken);
+        const renewed = await renewSession(ctx, opened, requests, refreshes).catch((failure: unknown) => {
+          // A renewal that fails for now only is not what the page has to know: its lookup was refused.
           throw isFailure(failure, 'session_refused', 'session_missing') ? failure : error;
         });
-        return await ask(ctx, renewed).catch((again: unknown) => {
-          if (mayMeanEnd(again, ctx)) renewedInVain.set(id, true);
-          throw again;
+        return await askProvider(ctx, renewed).catch((secondError: unknown) => {
+          if (mayMeanTokenEnd(secondError, ctx)) renewedInVain.set(id, true);
+          throw secondError;
         });
       }
     },
   };
 }
 
-/** Whether the provider may mean that the token has ended. Salesforce answers 403 then, Facebook 400. */
-function mayMeanEnd(error: unknown, { state: { providerCall } }: Context): boolean {
+/** Whether a failed lookup may mean that the token has ended. Salesforce answers 403 then, Facebook 400. */
+function mayMeanTokenEnd(error: unknown, { state: { providerCall } }: Context): boolean {
   return isFailure(error, 'lookup_forbidden') || (isFailure(error, 'lookup_failed') && providerCall?.status === 400);
 }

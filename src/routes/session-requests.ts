@@ -16,29 +16,30 @@ interface SessionFrontEnd {
   readonly allow: Allow | undefined;
 }
 
+/** A session that a request may use, with its registration and front end. */
 export interface OpenSession {
   readonly session: SessionContent;
   readonly registration: Registration;
   readonly frontEnd: SessionFrontEnd;
 }
 
-/** Seconds for which a session is used although the provider did not say whether the person may still log in. */
-const longestWithoutAnswer = 3600;
+/** Seconds after which a session must be refreshed if `allow` restricts who may log in, so that the provider is asked. */
+const longestUnasked = 3600;
 
-const ambiguous = 'This relay has several front ends with sessions: name one by the parameter client_id.';
+const ambiguousDetail = 'This relay has several front ends with sessions: name one by the parameter client_id.';
 
-const sessionless =
+const sessionlessDetail =
   'No front end of this name has sessions. Without them, leave out mode: "session" in the browser client.';
 
-/** Refuses requests for sessions if no front end has them. @throws {RelayError} `client_unknown` */
+/** Answers requests for sessions if no front end has them. @throws {RelayError} `client_unknown` */
 export function refuseSessions(): never {
-  throw new RelayError('client_unknown', { detail: sessionless });
+  throw new RelayError('client_unknown', { detail: sessionlessDetail });
 }
 
 export type SessionRequests = ReturnType<typeof createSessionRequests>;
 
 /**
- * Finds the front end, the session and the registration of a request, and admits only the front end's own page.
+ * Finds the front end, the session and the registration of a request, and refuses the pages of others.
  *
  * @param baseUrl the relay's public address
  */
@@ -50,15 +51,17 @@ export function createSessionRequests(
   now: Clock,
 ) {
   const base = new URL(baseUrl);
-  const selection = createSelection(frontEnds);
+  const finder = createFrontEndFinder(frontEnds);
   const registrationsByName = new Map(registrations.map((one) => [one.name, one]));
 
   /**
-   * Finds the front end of a request: named by `client_id`, or else the only one of the page's origin, or else the only
-   * one. Only its own page passes, against CSRF: browsers attach cookies to requests of other pages, but a page of
-   * another origin cannot send the required header without a preflight, which it does not pass.
+   * Finds the front end of a request: the one that `client_id` names, or else the only front end of the page's origin,
+   * or else the only one of the relay.
    *
-   * @param name of the front end, if the path decides it
+   * Only its own page passes, against CSRF: browsers attach cookies to requests of other pages, but a page of another
+   * origin cannot send the required header without a preflight, which the relay refuses to it.
+   *
+   * @param name the name of the front end, if the path decides it
    * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
    *   `request_header_missing`
    * @see RFC 10017 §6.1.3.3
@@ -66,11 +69,11 @@ export function createSessionRequests(
   function requireFrontEnd(ctx: Context, name?: string): SessionFrontEnd {
     const { headers } = ctx.req;
     if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
-    // Against DNS rebinding: an attacker may point a name of their own at this machine, and their page would then have
-    // the relay's origin.
-    if (!isHost(headers.host, base)) throw new RelayError('host_foreign');
+    // Against DNS rebinding: an attacker may point a name of their own at this machine, so that their page has the same
+    // origin as the relay.
+    if (!namesHost(headers.host, base)) throw new RelayError('host_foreign');
     const origin = originOfPage(headers, base);
-    const frontEnd = selection.require(name ?? readQuery(ctx)['client_id'], origin);
+    const frontEnd = finder.require(name ?? readQuery(ctx)['client_id'], origin);
     ctx.state.frontEnd = frontEnd.name;
     if (origin !== undefined) expectOrigin(ctx, origin === frontEnd.origin);
     if (headers['x-login-relay'] !== '1') throw new RelayError('request_header_missing');
@@ -78,7 +81,7 @@ export function createSessionRequests(
   }
 
   /**
-   * The registration of a session, unless its provider or client has changed since.
+   * The registration of a session; undefined if its provider or client has changed since.
    *
    * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` if no provider is known
    */
@@ -87,11 +90,11 @@ export function createSessionRequests(
     return found?.audience === audience ? found : undefined;
   }
 
-  /** Seconds for which the access token of a session is used without a refresh; Infinity if its end is not known. */
+  /** Seconds for which a session can be used without a refresh; Infinity if the end of its access token is not known. */
   function secondsLeft({ session, registration, frontEnd }: OpenSession): number {
     const { accessTokenEndsAt: end = Number.POSITIVE_INFINITY, renewedAt = 0 } = session;
     const isRestricted = registration.allow !== undefined || frontEnd.allow !== undefined;
-    const usedUntil = isRestricted ? Math.min(end, renewedAt + longestWithoutAnswer) : end;
+    const usedUntil = isRestricted ? Math.min(end, renewedAt + longestUnasked) : end;
     return Math.max(0, usedUntil - now() / 1000);
   }
 
@@ -100,14 +103,14 @@ export function createSessionRequests(
     requireFrontEnd,
     findRegistration,
     secondsLeft,
-    hasOrigin: selection.hasOrigin,
+    hasOrigin: finder.hasOrigin,
     /**
      * Opens the session of a request, which must come from the page of the session's front end.
      *
-     * @param name of the front end, if the path decides it
+     * @param name the name of the front end, if the path decides it
      * @throws {RelayError} `session_missing`, and as `requireFrontEnd` and `findRegistration` do
      */
-    async open(ctx: Context, name?: string): Promise<OpenSession> {
+    async openSession(ctx: Context, name?: string): Promise<OpenSession> {
       const frontEnd = requireFrontEnd(ctx, name);
       const session = await sessions.read(ctx, frontEnd.name);
       const registration = session && findRegistration(session);
@@ -122,9 +125,9 @@ export function createSessionRequests(
      *
      * @throws {RelayError} `session_token_expired`, or `token_malformed` if it does not fit into a header
      */
-    requireToken(open: OpenSession): string {
-      const { accessToken } = open.session;
-      if (secondsLeft(open) === 0) throw new RelayError('session_token_expired');
+    requireToken(opened: OpenSession): string {
+      const { accessToken } = opened.session;
+      if (secondsLeft(opened) === 0) throw new RelayError('session_token_expired');
       if (!isCredential(accessToken)) throw new RelayError('token_malformed');
       return accessToken;
     },
@@ -132,24 +135,28 @@ export function createSessionRequests(
 }
 
 /** Finds front ends with sessions by their names and origins. */
-function createSelection(frontEnds: readonly SessionFrontEnd[]) {
+function createFrontEndFinder(frontEnds: readonly SessionFrontEnd[]) {
   const byName = new Map<unknown, SessionFrontEnd>(frontEnds.map((one) => [one.name, one]));
   const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
   return {
     hasOrigin: (origin: string): boolean => byOrigin.has(origin),
-    /** The front end that a request names, or else the only one of the origin. */
+    /**
+     * The front end that a request names, or else the only front end of the origin, or without an origin the only one.
+     *
+     * @throws {RelayError} `client_unknown` or `origin_foreign`
+     */
     require(named: Query[string], origin: string | undefined): SessionFrontEnd {
       if (named !== undefined) {
         const found = byName.get(named);
         if (found === undefined) {
-          throw new RelayError('client_unknown', { detail: sessionless, asked: beginningOf(named) });
+          throw new RelayError('client_unknown', { detail: sessionlessDetail, asked: beginningOf(named) });
         }
         return found;
       }
-      const found = origin === undefined ? frontEnds : byOrigin.get(origin);
-      const [only, other] = found ?? [];
+      const candidates = origin === undefined ? frontEnds : byOrigin.get(origin);
+      const [only, other] = candidates ?? [];
       if (only === undefined) throw new RelayError('origin_foreign');
-      if (other !== undefined) throw new RelayError('client_unknown', { detail: ambiguous });
+      if (other !== undefined) throw new RelayError('client_unknown', { detail: ambiguousDetail });
       return only;
     },
   };
@@ -163,12 +170,12 @@ function createSelection(frontEnds: readonly SessionFrontEnd[]) {
  */
 export function originOfPage(headers: IncomingHttpHeaders, base: URL): string | undefined {
   const { origin, 'sec-fetch-site': site } = headers;
-  // Browsers send no Origin with a GET within one origin. Pages at the relay's origin may belong to no front end.
+  // Browsers send no `Origin` with a GET to the page's own origin, which is the relay's here.
   return origin ?? (site === 'same-origin' ? base.origin : undefined);
 }
 
 /** Whether a Host header names the host of an address. The port is not compared, because some proxies leave it out. */
-function isHost(host: string | undefined, base: URL): boolean {
+function namesHost(host: string | undefined, base: URL): boolean {
   if (host === undefined) return false;
   return host === base.host || URL.parse(`${base.protocol}//${host}`)?.hostname === base.hostname;
 }

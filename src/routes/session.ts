@@ -16,7 +16,7 @@ type Memory = Pick<GrantMemory, 'refreshes' | 'revocations'>;
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
 export function describeSession(requests: SessionRequests): Handler {
   return async (ctx: Context) => {
-    ctx.body = description(requests, await requests.open(ctx));
+    ctx.body = description(requests, await requests.openSession(ctx));
   };
 }
 
@@ -24,13 +24,13 @@ export function describeSession(requests: SessionRequests): Handler {
  * `POST /auth/session/refresh`: renews the access token and the idle time of a session. Without a refresh token of the
  * provider, it renews only the idle time.
  *
- * A refused refresh clears no cookie, because another tab may have refreshed faster and set a good one. The session
- * ends if the person may not log in any more.
+ * A refused refresh clears no cookie, because another tab may have refreshed faster and set a good cookie. If the
+ * person may not log in any more, the session ends.
  */
 export function refreshSession(requests: SessionRequests, { refreshes }: Memory): Handler {
   return async (ctx: Context) => {
-    const open = await requests.open(ctx);
-    ctx.body = description(requests, await renewSession(ctx, open, requests, refreshes));
+    const opened = await requests.openSession(ctx);
+    ctx.body = description(requests, await renewSession(ctx, opened, requests, refreshes));
   };
 }
 
@@ -41,45 +41,53 @@ export function refreshSession(requests: SessionRequests, { refreshes }: Memory)
  */
 export async function renewSession(
   ctx: Context,
-  open: OpenSession,
+  opened: OpenSession,
   { sessions }: SessionRequests,
   refreshes: Refreshes,
 ): Promise<OpenSession> {
-  const { session, frontEnd } = open;
-  const owner = [session.audience, frontEnd.name] as const;
-  const refresh = { owner, login: session.id, scope: undefined };
-  const address = open.registration.addressOf(ctx.req);
-  const renewal = { place: open, ctx, refreshes, tokens: session, subjectId: session.subjectId, refresh, address };
+  const { session, frontEnd, registration } = opened;
   refreshes.count(session.id);
-  const { tokens } = await renewTokens(renewal).catch(async (error) => {
-    const isEnded = isFailure(error, 'access_ended');
-    // The relay has to end the session itself: not every provider can revoke its tokens.
-    if (isEnded) await sessions.end(session);
-    else if (!isFailure(error, 'refresh_refused')) throw error;
-    // The page only needs to know that its session is over.
-    const { detail, fields, providerError } = error;
-    throw new RelayError('session_refused', isEnded ? { detail, fields } : { providerError });
+  const { tokens } = await renewTokens({
+    place: opened,
+    ctx,
+    refreshes,
+    tokens: session,
+    subjectId: session.subjectId,
+    refresh: { owner: [session.audience, frontEnd.name], login: session.id, scope: undefined },
+    address: registration.addressOf(ctx.req),
+  }).catch(async (error) => {
+    if (isFailure(error, 'access_ended')) {
+      // The relay has to end the session itself, because not every provider can revoke its tokens.
+      await sessions.end(session);
+      throw new RelayError('session_refused', { detail: error.detail, fields: error.fields });
+    }
+    if (isFailure(error, 'refresh_refused')) {
+      throw new RelayError('session_refused', { providerError: error.providerError });
+    }
+    throw error;
   });
   const renewed = await sessions.renew(ctx, session, tokens);
-  // The person logged out during the refresh.
+  // The person has logged out during the refresh.
   if (renewed === undefined) throw new RelayError('session_missing');
-  return { ...open, session: renewed };
+  return { ...opened, session: renewed };
 }
 
-function description({ secondsLeft }: SessionRequests, open: OpenSession) {
-  const left = secondsLeft(open);
+/** Describes a session to its page. */
+function description({ secondsLeft }: SessionRequests, opened: OpenSession) {
+  const { session, registration } = opened;
+  const left = secondsLeft(opened);
   return {
-    ...presentFields(open.session.extraFields, open.registration.provider),
-    provider: open.registration.name,
+    ...presentFields(session.extraFields, registration.provider),
+    provider: registration.name,
     expires_in: Number.isFinite(left) ? Math.floor(left) : undefined,
-    renewable: open.session.refreshToken !== undefined,
+    renewable: session.refreshToken !== undefined,
   };
 }
 
 /**
  * `POST /auth/logout`: clears the cookie of a session in any case, revokes the tokens if the provider can and answers
- * in time, and returns the provider's logout page. With `revoke=false`, it revokes nothing: the page says so if its
- * tokens were refused, and nobody logged out.
+ * in time, and returns the provider's logout page. With `revoke=false`, it revokes nothing. A page sends this if its
+ * tokens were refused, but the person did not log out.
  *
  * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
  */
@@ -88,7 +96,8 @@ export function logout({ sessions, requireFrontEnd, findRegistration }: SessionR
     const frontEnd = requireFrontEnd(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
-    // Do not ask whether the session has ended: a shared memory that does not answer must not prevent the logout.
+    // Opens the cookie without asking whether its session has ended, because a shared memory that does not answer must not
+    // prevent the logout.
     const session = sessions.open(ctx, frontEnd.name);
     if (session === undefined) return;
     await sessions.end(session);
@@ -97,8 +106,8 @@ export function logout({ sessions, requireFrontEnd, findRegistration }: SessionR
     ctx.state.registration = registration.name;
     const { revoke } = readQuery(ctx);
     if (revoke !== 'false') {
-      const time = setTimeout(limits.logoutTime, undefined, { ref: false });
-      await Promise.race([revokeNewest(ctx, session, registration, memory), time]);
+      const deadline = setTimeout(limits.logoutTime, undefined, { ref: false });
+      await Promise.race([revokeNewest(ctx, session, registration, memory), deadline]);
     }
     ctx.body = { url: registration.logoutUrl };
   };
@@ -114,12 +123,12 @@ async function revokeNewest(
   const { refreshToken, id: login, audience, frontEnd } = session;
   const owner = [audience, frontEnd] as const;
   const newer = refreshToken && (await refreshes.endAndTakeNewest({ owner, login, refreshToken }));
-  const revoke = (token: RevocableTokens) => registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);
+  const revoke = (token: RevocableTokens) => registration.revokeToken(token, recordCall(ctx)).catch(ignoreRelayError);
   const tokens = eachAlone(newer || session);
   await Promise.all(tokens.map((token) => revocations.revokeOnce(token, () => revoke(token))));
 }
 
 /** A failure of the provider must not prevent a logout. */
-function ignoreExpected(error: unknown): void {
+function ignoreRelayError(error: unknown): void {
   if (!(error instanceof RelayError)) throw error;
 }

@@ -2,6 +2,7 @@ import type { Context } from '../http/context.ts';
 import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
 import { splitCookies } from '../http/split-cookies.ts';
 
+/** The cookies that hold sessions, one or several pieces for each front end. */
 export function createSessionCookies(secure: boolean) {
   const writer = cookieWriter('session', secure, 'strict');
   const { prefix } = writer;
@@ -13,9 +14,9 @@ export function createSessionCookies(secure: boolean) {
       cookies.set(ctx, prefix + frontEnd, text, maxAge),
     /** The text in the cookie of a front end, as {@link splitCookies} reads it. */
     get: (ctx: Context, frontEnd: string): string | undefined => cookies.get(ctx, prefix + frontEnd),
-    /** Whether the request has a piece of a cookie of any of these front ends. */
+    /** Whether the request has a session's cookie of any of these front ends, or a piece of one. */
     hasAny(ctx: Context, frontEnds: { has(frontEnd: string): boolean }): boolean {
-      // Loops over the cookies, so that the time does not grow with the number of front ends.
+      // A loop over the front ends would take longer the more there are.
       for (const name of readCookies(ctx).keys()) {
         if (!name.startsWith(prefix)) continue;
         if (frontEnds.has(name.slice(prefix.length).replace(/\.[12]$/, ''))) return true;

@@ -30,15 +30,16 @@ const content = v.object({
   loggedInAt: v.number(),
   /** The time of the login or of the last refresh. */
   renewedAt: v.optional(v.number()),
-  /** The latest end, however often the session is refreshed. */
+  /** The end of the session, however often it is refreshed. */
   endsAt: v.number(),
-  /** The end unless the session is refreshed. */
+  /** The end of the session unless it is refreshed. */
   idleEndsAt: v.number(),
 });
 
-/** The content of a session's cookie. Times are in seconds since 1970. */
+/** The content of the cookie of a session. Times are in seconds since 1970. */
 export type SessionContent = v.InferOutput<typeof content>;
 
+/** Where a session was started: its front end at a registration. */
 export type SessionLogin = Pick<SessionContent, 'registration' | 'audience' | 'frontEnd'>;
 
 const idLength = 16;
@@ -53,15 +54,17 @@ interface SessionSettings {
   /** Seconds from the login or the last refresh. */
   readonly idle: number;
   readonly secure: boolean;
-  /** Whether to refuse sessions while the shared memory cannot say whether they ended at another relay. */
+  /** Whether to refuse all sessions while the shared memory is away, because one may have ended at another relay. */
   readonly isStrict?: boolean;
   readonly frontEnds: ReadonlyMap<string, { readonly audience: string; readonly registrations: ReadonlySet<string> }>;
 }
 
 /**
- * Sessions of front ends that must not see tokens. Nothing is stored: a cookie holds its session, sealed.
+ * Starts, reads, renews and ends the sessions of front ends that must not see tokens. Nothing is stored, because a
+ * sealed cookie holds the whole session.
  *
- * @param logouts the ids of ended sessions, so that copies of their cookies open nothing @see RFC 10017 §6.1
+ * @param logouts remembers the ids of ended sessions, so that copies of their cookies open nothing
+ * @see RFC 10017 §6.1
  */
 export function createSessions(settings: SessionSettings, keys: KeyRing, logouts: Marks, now: Clock) {
   const { lifetime, idle } = settings;
@@ -71,17 +74,17 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
   // The origin is part of the audience, so that pages at an earlier origin cannot use the sessions of the present one.
   const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 
-  function write(ctx: Context, session: SessionContent): void {
+  function setCookie(ctx: Context, session: SessionContent): void {
     const text = seal.seal(session, audienceOf(session.frontEnd));
     const maxAge = Math.min(session.endsAt, session.idleEndsAt) - seconds();
     cookies.set(ctx, session.frontEnd, text, maxAge);
   }
 
   /**
-   * Opens the session of a front end, even after its logout.
+   * Opens the cookie of a session, even after the logout.
    *
-   * @returns undefined if there is none, if it has expired, or if its cookie is altered, incomplete, or of another
-   *   front end
+   * @returns undefined if there is none, if the session has expired, or if the cookie is altered, incomplete, or of
+   *   another front end
    */
   function open(ctx: Context, frontEnd: string): SessionContent | undefined {
     const text = cookies.get(ctx, frontEnd);
@@ -91,16 +94,16 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
 
   return {
     open,
-    /** Starts the session of a login. It replaces an earlier one. @throws {RelayError} `session_too_large` */
+    /** Starts the session of a login, and sets its cookie, which replaces an earlier one. @throws {RelayError} `session_too_large` */
     start(ctx: Context, login: SessionLogin, granted: TokenResponse): void {
       const loggedInAt = seconds();
       const { expiresIn, refreshToken } = granted;
-      // Without a refresh token, nothing can renew the access token.
+      // Without a refresh token, the access token cannot be renewed.
       const endsWithToken = refreshToken === undefined && expiresIn !== undefined;
-      write(ctx, {
+      setCookie(ctx, {
         id: randomBytes(idLength).toString('base64url'),
         ...login,
-        ...tokensOf(granted, loggedInAt),
+        ...pickTokens(granted, loggedInAt),
         subjectId: hashSubject(granted.idToken),
         loggedInAt,
         renewedAt: loggedInAt,
@@ -109,12 +112,13 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       });
     },
     /** Whether the request has a cookie of a session, valid or not. */
-    isClaimed: (ctx: Context): boolean => cookies.hasAny(ctx, settings.frontEnds),
+    hasCookie: (ctx: Context): boolean => cookies.hasAny(ctx, settings.frontEnds),
     /** As `open`, but undefined after a logout. @throws {RelayError} `memory_away` if strict */
     async read(ctx: Context, frontEnd: string): Promise<SessionContent | undefined> {
       const session = open(ctx, frontEnd);
-      const isOver = session && (await logouts.isMarked(session.id, settings.isStrict));
-      return isOver ? undefined : session;
+      if (session === undefined) return undefined;
+      const hasEnded = await logouts.isMarked(session.id, settings.isStrict);
+      return hasEnded ? undefined : session;
     },
     /**
      * Renews a session, and sets its cookie.
@@ -131,16 +135,16 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       const renewedAt = seconds();
       const { scope = session.scope, refreshToken = session.refreshToken } = granted ?? {};
       const extraFields = mergeFields(session.extraFields, granted?.extraFields);
-      const tokens = granted && tokensOf({ ...granted, scope, refreshToken, extraFields }, renewedAt);
+      const tokens = granted && pickTokens({ ...granted, scope, refreshToken, extraFields }, renewedAt);
       const subjectId = session.subjectId ?? hashSubject(granted?.idToken);
       const renewed = { ...session, ...tokens, subjectId, renewedAt, idleEndsAt: renewedAt + idle };
       if (!isValid(renewed, session.frontEnd, settings, now)) return undefined;
       if (await logouts.isMarked(session.id, settings.isStrict)) return undefined;
-      write(ctx, renewed);
+      setCookie(ctx, renewed);
       return renewed;
     },
     clear: cookies.clear,
-    /** Ends a session, including copies of its cookie and refreshes in flight. */
+    /** Ends a session, so that neither a copy of its cookie nor a refresh in flight continues it. */
     async end({ id, endsAt }: SessionContent): Promise<void> {
       await logouts.mark(id, endsAt * 1000 - now());
     },
@@ -157,8 +161,11 @@ function isValid(session: SessionContent, frontEnd: string, settings: SessionSet
   return session.frontEnd === frontEnd && mayUse?.has(registration) === true && secondsOf(now) < end;
 }
 
-/** The part of a token response that a session keeps. @param at seconds since 1970 */
-function tokensOf({ accessToken, tokenType, expiresIn, scope, refreshToken, extraFields }: TokenResponse, at: number) {
+/** Picks what a session keeps of a token response. @param at the time of the response, in seconds since 1970 */
+function pickTokens(
+  { accessToken, tokenType, expiresIn, scope, refreshToken, extraFields }: TokenResponse,
+  at: number,
+) {
   const accessTokenEndsAt = expiresIn === undefined ? undefined : at + expiresIn;
   return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken, extraFields };
 }

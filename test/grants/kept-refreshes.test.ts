@@ -57,7 +57,7 @@ describe('two relays with a shared memory, while nobody says who may log in', ()
   }
 
   async function refreshAt(relay: number, check: () => Promise<void>, refreshToken = 'first') {
-    const result = relays[relay]?.join({ ...refresh, refreshToken }, call, undefined, check);
+    const result = relays[relay]?.refreshOnce({ ...refresh, refreshToken }, call, undefined, check);
     return await result?.catch((error: RelayError) => error.code);
   }
 

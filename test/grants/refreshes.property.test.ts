@@ -66,7 +66,10 @@ async function run(
       const before = newestSeen;
       const owner = ['provider', 'app'] as const;
       try {
-        const got = await refreshes.join({ owner, login: 'login', thumbprint: 'key', refreshToken, scope }, call);
+        const got = await refreshes.refreshOnce(
+          { owner, login: 'login', thumbprint: 'key', refreshToken, scope },
+          call,
+        );
         assert.equal(got.scope, scope ?? 'read write');
         check(got, before);
         newestSeen = Math.max(newestSeen, Number(got.accessToken));

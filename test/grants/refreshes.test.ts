@@ -74,14 +74,14 @@ describe('a refresh', () => {
   }
 
   function refresh(changes: Partial<FrontEndRefresh> = {}): Promise<Refreshed> {
-    return refreshes.join({ ...grant, ...changes }, provider.call);
+    return refreshes.refreshOnce({ ...grant, ...changes }, provider.call);
   }
 
   const neverCalled = () => Promise.reject(new Error('the provider was called'));
 
   /** A refresh that the provider is not asked for. */
   function repeated(changes: Partial<FrontEndRefresh> = {}): Promise<Refreshed> {
-    return refreshes.join({ ...grant, ...changes }, neverCalled);
+    return refreshes.refreshOnce({ ...grant, ...changes }, neverCalled);
   }
 
   /** Checks how a refresh fails. */
@@ -92,7 +92,7 @@ describe('a refresh', () => {
   describe('that is in flight', () => {
     it('gives all tabs its error, and is forgotten', async () => {
       const { call, reject, calls } = pending();
-      const results = Array.from({ length: 20 }, () => refreshes.join(grant, call));
+      const results = Array.from({ length: 20 }, () => refreshes.refreshOnce(grant, call));
       reject(new RelayError('provider_timeout'));
       const errors = await Promise.all(results.map((result) => result.catch(codeOf)));
       expect(errors).to.deep.equal(Array(20).fill('provider_timeout'));
@@ -101,7 +101,7 @@ describe('a refresh', () => {
     });
 
     it('that fails at once is forgotten', async () => {
-      const broken = refreshes.join(grant, () => {
+      const broken = refreshes.refreshOnce(grant, () => {
         throw new RelayError('overloaded');
       });
       await expectFailure(broken, 'overloaded');
@@ -110,7 +110,7 @@ describe('a refresh', () => {
 
     it('has no time limit', async () => {
       const { call, resolve } = pending();
-      const first = refreshes.join(grant, call);
+      const first = refreshes.refreshOnce(grant, call);
       pass(90_000);
       const second = repeated();
       resolve(provider.answer());
@@ -124,7 +124,7 @@ describe('a refresh', () => {
 
   describe('that the provider has refused', () => {
     it('is refused again for 60 seconds without a call, also with another scope', async () => {
-      await expectFailure(refreshes.join(grant, refusing), 'refresh_refused');
+      await expectFailure(refreshes.refreshOnce(grant, refusing), 'refresh_refused');
       pass(59_999);
       for (const scope of [undefined, 'read']) {
         await expectFailure(repeated({ scope }), 'refresh_refused');
@@ -134,7 +134,7 @@ describe('a refresh', () => {
     });
 
     it('is a separate call with another refresh token or key', async () => {
-      await expectFailure(refreshes.join(grant, refusing), 'refresh_refused');
+      await expectFailure(refreshes.refreshOnce(grant, refusing), 'refresh_refused');
       expect((await refresh({ thumbprint: 'another' })).accessToken).to.equal('access 1');
       expect((await refresh({ refreshToken: 'refresh 1' })).accessToken).to.equal('access 2');
     });
@@ -158,7 +158,7 @@ describe('a refresh', () => {
     });
 
     it('gets the result for the whole minute, even if its token is already over', async () => {
-      await refreshes.join(grant, async () => ({ ...provider.answer(), expiresIn: 10 }));
+      await refreshes.refreshOnce(grant, async () => ({ ...provider.answer(), expiresIn: 10 }));
       pass(30_000);
       expect(await repeated()).to.include({ expiresIn: 0, refreshToken: 'refresh 1' });
     });
@@ -167,7 +167,7 @@ describe('a refresh', () => {
       provider.expiresIn = 60;
       const { refreshToken } = await refresh();
       const { call, reject } = pending();
-      const second = refreshes.join({ ...grant, refreshToken }, call);
+      const second = refreshes.refreshOnce({ ...grant, refreshToken }, call);
       const straggler = repeated();
       reject(new RelayError('provider_unreachable'));
       for (const result of [second, straggler]) {
@@ -178,7 +178,7 @@ describe('a refresh', () => {
 
     it('ends even if the provider returns an earlier refresh token again', async () => {
       const rotate = (from: string, refreshToken: string) =>
-        refreshes.join({ ...grant, refreshToken: from }, async () => ({
+        refreshes.refreshOnce({ ...grant, refreshToken: from }, async () => ({
           ...provider.answer(),
           refreshToken,
         }));
@@ -208,7 +208,7 @@ describe('a refresh', () => {
         };
         let { refreshToken } = grant;
         for (let time = 0; time < 40; time += 1) {
-          const result = await refreshes.join({ ...grant, refreshToken }, call);
+          const result = await refreshes.refreshOnce({ ...grant, refreshToken }, call);
           expect(result.accessToken).to.equal('access 1');
           ({ refreshToken } = result);
         }
@@ -216,14 +216,14 @@ describe('a refresh', () => {
         pass(29_999);
         await repeated({ refreshToken });
         pass(1);
-        const later = await refreshes.join({ ...grant, refreshToken }, call);
+        const later = await refreshes.refreshOnce({ ...grant, refreshToken }, call);
         expect(later.accessToken).to.equal('access 2');
       });
     }
 
     it('gets the seconds that are left, and a new call for the last minute', async () => {
       const short = async () => ({ ...provider.answer(), expiresIn: 71 });
-      const { refreshToken } = await refreshes.join(grant, short);
+      const { refreshToken } = await refreshes.refreshOnce(grant, short);
       pass(10_000);
       const again = await repeated({ refreshToken });
       expect(again).to.include({ expiresIn: 61, refreshExpiresIn: 15_897_590 });
@@ -233,7 +233,7 @@ describe('a refresh', () => {
 
     it('is a new call with another scope, and after a refusal', async () => {
       const { refreshToken } = await refresh();
-      const narrow = refreshes.join({ ...grant, refreshToken, scope: 'read' }, refusing);
+      const narrow = refreshes.refreshOnce({ ...grant, refreshToken, scope: 'read' }, refusing);
       await expectFailure(narrow, 'refresh_refused');
       await expectFailure(repeated({ refreshToken }), 'refresh_refused');
     });
@@ -241,8 +241,8 @@ describe('a refresh', () => {
     it('is a new call if the provider refuses the access token that would be repeated', async () => {
       const { refreshToken } = await refresh();
       const newest = { ...grant, refreshToken };
-      await refreshes.join(newest, neverCalled, () => true);
-      const next = await refreshes.join(newest, provider.call, (token) => token !== 'access 1');
+      await refreshes.refreshOnce(newest, neverCalled, () => true);
+      const next = await refreshes.refreshOnce(newest, provider.call, (token) => token !== 'access 1');
       expect(next.accessToken).to.equal('access 2');
     });
 
@@ -260,12 +260,12 @@ describe('a refresh', () => {
         let newest = grant;
         for (let time = 0; time < 60; time += 1) {
           const changes = await step(time, newest);
-          const { refreshToken } = await refreshes.join({ ...newest, ...changes }, provider.call);
+          const { refreshToken } = await refreshes.refreshOnce({ ...newest, ...changes }, provider.call);
           newest = { ...grant, refreshToken };
           pass(100);
         }
         expect(provider.calls).to.have.length(60);
-        const more = refreshes.join({ ...newest, scope: 'other' }, neverCalled);
+        const more = refreshes.refreshOnce({ ...newest, scope: 'other' }, neverCalled);
         expect(await more.catch(codeOf)).to.equal('rate_limited');
         pass(600_000);
         expect((await refresh(newest)).accessToken).to.equal('access 61');
@@ -299,12 +299,12 @@ describe('a refresh', () => {
       it(`gets no part of the result: ${who}`, async () => {
         const { call, resolve } = pending();
         const own = async () => ({ ...provider.answer(), accessToken: 'own', refreshToken: 'own' });
-        const inFlight = refreshes.join(grant, call);
+        const inFlight = refreshes.refreshOnce(grant, call);
         const other = { ...grant, ...changes };
-        expect((await refreshes.join(other, own)).accessToken).to.equal('own');
+        expect((await refreshes.refreshOnce(other, own)).accessToken).to.equal('own');
         resolve(provider.answer());
         expect((await inFlight).accessToken).not.to.equal('own');
-        expect((await refreshes.join(other, neverCalled)).accessToken).to.equal('own');
+        expect((await refreshes.refreshOnce(other, neverCalled)).accessToken).to.equal('own');
         expect((await repeated()).accessToken).not.to.equal('own');
       });
     }
@@ -323,7 +323,7 @@ describe('a refresh', () => {
 
     it('does not get the error of the refresh in flight', async () => {
       const { call, reject } = pending();
-      const wide = refreshes.join(grant, call);
+      const wide = refreshes.refreshOnce(grant, call);
       const other = refresh(narrow);
       reject(new RelayError('scope_refused'));
       expect(await wide.catch(codeOf)).to.equal('scope_refused');
@@ -347,13 +347,13 @@ describe('a refresh', () => {
 
     it('yields it after a refresh in flight has succeeded or failed', async () => {
       const failing = pending();
-      const failed = refreshes.join(grant, failing.call).catch(codeOf);
+      const failed = refreshes.refreshOnce(grant, failing.call).catch(codeOf);
       const afterFailure = newest();
       failing.reject(new RelayError('provider_timeout'));
       expect([await failed, await afterFailure]).to.deep.equal(['provider_timeout', undefined]);
 
       const { call, resolve } = pending();
-      const inFlight = refreshes.join(grant, call);
+      const inFlight = refreshes.refreshOnce(grant, call);
       const asked = newest();
       resolve(provider.answer());
       expect(await asked).to.deep.equal(await inFlight);
@@ -362,7 +362,7 @@ describe('a refresh', () => {
 
   it('is remembered among the newest 4,096 of those who refresh most; the oldest is forgotten', async () => {
     const rotate = (refreshToken: string, login = refreshToken) =>
-      refreshes.join({ ...grant, login, refreshToken }, async () => ({
+      refreshes.refreshOnce({ ...grant, login, refreshToken }, async () => ({
         ...provider.answer(),
         refreshToken: `after ${refreshToken}`,
       }));

@@ -114,7 +114,7 @@ async function answersOf({ run, history, fails, at, othersWait }: Run): Promise<
       const got = await Promise.all(
         Array.from({ length: one.tabs }, () =>
           next()
-            .refreshes.join({ ...owner, refreshToken }, provider.answer)
+            .refreshes.refreshOnce({ ...owner, refreshToken }, provider.answer)
             .catch(codeOf),
         ),
       );

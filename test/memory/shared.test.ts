@@ -48,9 +48,9 @@ describe('a relay that shares a memory', () => {
   it('gives the result of another one, if the server goes away before it says how old that is', async () => {
     const first = await start(server.address);
     const second = await start(server.address);
-    await createRefreshes(first).join(refresh, async () => response);
+    await createRefreshes(first).refreshOnce(refresh, async () => response);
     server.instead = ([name]) => (name === 'PTTL' ? new Error('LOADING a dump') : undefined);
-    const again = await createRefreshes(second).join(refresh, () => expect.fail('spent'));
+    const again = await createRefreshes(second).refreshOnce(refresh, () => expect.fail('spent'));
     expect(again).to.include({ accessToken: 'access', refreshToken: 'second' });
   });
 
@@ -62,7 +62,7 @@ describe('a relay that shares a memory', () => {
       return { ...response, accessToken: `access ${calls}`, refreshToken: undefined };
     };
     for (let times = 0; times < 3; times += 1) {
-      const { accessToken } = await refreshes.join(refresh, call);
+      const { accessToken } = await refreshes.refreshOnce(refresh, call);
       expect(accessToken).to.equal('access 1');
     }
   });
@@ -70,14 +70,14 @@ describe('a relay that shares a memory', () => {
   it('takes no result that somebody puts back', async () => {
     let now = Date.now();
     const old = createRefreshes(await start(server.address, { now: () => now }));
-    await old.join(refresh, async () => response);
+    await old.refreshOnce(refresh, async () => response);
     const values = [...server.values];
     const again = async (age: number) => {
       now += age;
       for (const [name, { text }] of values) server.values.set(name, { text, end: now * 2 });
       const restarted = createRefreshes(await start(server.address, { now: () => now }));
       const fresh = { ...response, accessToken: 'fresh' };
-      return (await restarted.join(refresh, async () => fresh)).accessToken;
+      return (await restarted.refreshOnce(refresh, async () => fresh)).accessToken;
     };
     expect(await again(minute)).to.equal('access');
     expect(await again(minute + 1)).to.equal('fresh');
@@ -91,9 +91,9 @@ describe('a relay that shares a memory', () => {
       await sleep(50);
       return response;
     };
-    await createRefreshes(await start(server.address)).join(refresh, call);
+    await createRefreshes(await start(server.address)).refreshOnce(refresh, call);
     for (const [name, { end }] of server.values) server.values.set(name, { text: 'garbage', end });
-    await Promise.all(relays.map((home) => createRefreshes(home).join(refresh, call)));
+    await Promise.all(relays.map((home) => createRefreshes(home).refreshOnce(refresh, call)));
     expect(calls).to.equal(2);
   });
 

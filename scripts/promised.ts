@@ -88,10 +88,10 @@ function parametersOfStart(): string[] {
   const source = ['oauth/start-parameters', 'oauth/scope', 'routes/start-login', 'front-ends/front-ends']
     .map((name) => textOf(`src/${name}.ts`))
     .join('\n');
-  const taken = found(source, /\{ ([\w, :]+) \}(?:: Query| = query| = claimedQuery)/g).flatMap((names) =>
+  const taken = found(source, /\{ ([\w, :]+) \}(?:: Query| = query| = truncatedQuery)/g).flatMap((names) =>
     names.split(',').map((name) => name.split(':')[0]?.trim() ?? ''),
   );
-  return [...taken, ...found(source, /(?:query|asked|claimedQuery\(ctx\))\['(\w+)'\]/g)];
+  return [...taken, ...found(source, /(?:query|asked|truncatedQuery\(ctx\))\['(\w+)'\]/g)];
 }
 
 /** The first cells of a table of docs/operations.md. Another test compares it with a running relay. */

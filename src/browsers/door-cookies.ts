@@ -1,7 +1,7 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
-import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
-import { splitCookies } from '../http/split-cookies.ts';
+import { createCookieWriter, readCookies } from '../http/cookies.ts';
+import { createSplitCookies } from '../http/split-cookies.ts';
 import type { AccessTokenContent, createAccessTokens } from '../resources/access-tokens.ts';
 import type { Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -16,9 +16,9 @@ export type DoorCookies = ReturnType<typeof createDoorCookies>;
 
 /** Sets, reads and clears the cookie that opens a resource to a browser, at the host of the resource. */
 export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
-  const writer = cookieWriter('door', url.startsWith('https:'), 'lax');
+  const writer = createCookieWriter('door', url.startsWith('https:'), 'lax');
   const { name, prefix } = writer;
-  const cookies = splitCookies(writer, 'identity_too_long');
+  const cookies = createSplitCookies(writer, 'identity_too_long');
   const returnedName = `${prefix}answered`;
   return {
     /** @throws {RelayError} `identity_too_long`, before any cookie is set */

@@ -1,7 +1,7 @@
 import { type FailureCode, type RelayError, unlessFailed } from '../failures/relay-error.ts';
-import { type Action, type Context, claimedQuery } from '../http/context.ts';
+import { type Action, type Context, truncatedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
-import { hasShort } from '../http/request-guards.ts';
+import { isShortHeader } from '../http/request-guards.ts';
 import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { optional, type Query, withParameters } from '../oauth/query.ts';
@@ -108,7 +108,7 @@ function isShownToPerson(ctx: Context): boolean {
  */
 export function isNavigation(ctx: Context): boolean {
   const mode = ctx.get('Sec-Fetch-Mode');
-  return hasShort(ctx, 'Accept') && (mode === '' || mode === 'navigate') && ctx.accepts('json', 'html') === 'html';
+  return isShortHeader(ctx, 'Accept') && (mode === '' || mode === 'navigate') && ctx.accepts('json', 'html') === 'html';
 }
 
 /**
@@ -122,7 +122,7 @@ function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, isOfDoor, or
   const { action } = ctx.state;
   // Without an action, the target may not even be a URL.
   if (action === undefined || loginUrl === undefined || isOfDoor) return loginUrl;
-  const query = claimedQuery(ctx);
+  const query = truncatedQuery(ctx);
   const isStart = action === 'start';
   const request = isStart ? requestOfStart(query, origin) : peekLogin(ctx)?.request;
   if (request?.oauth !== undefined || (isStart && isOAuthRequest(query))) return undefined;

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Pages } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Grants } from '../grants/grants.ts';
-import { type Context, claimedQuery } from '../http/context.ts';
+import { type Context, truncatedQuery } from '../http/context.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import type { AddressLimits } from '../login/address-limits.ts';
 import type { LoginProtection, PeekLogin } from '../login/protection.ts';
@@ -111,7 +111,7 @@ function createStarts(
   /** The front end in the path or in `client_id`. @returns undefined if the start names none */
   function named(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
     const inPath = namesInPath(ctx.path).below;
-    const { client_id: name = inPath } = claimedQuery(ctx);
+    const { client_id: name = inPath } = truncatedQuery(ctx);
     if (name === undefined) return undefined;
     const isContradiction = inPath !== undefined && name !== inPath;
     return { found: isContradiction ? undefined : byName.get(name) };
@@ -130,7 +130,7 @@ function createStarts(
     const asked = named(ctx);
     if (asked !== undefined) return asked.found;
     // Sveltia CMS refreshes where it starts, but without the query. Only CMSes send POST here.
-    const isOfCms = ctx.method === 'POST' || claimedQuery(ctx)['site_id'] !== undefined;
+    const isOfCms = ctx.method === 'POST' || truncatedQuery(ctx)['site_id'] !== undefined;
     return (isOfCms ? firstCms : undefined) ?? byDefault;
   }
 
@@ -144,7 +144,7 @@ function createStarts(
      */
     async findForOAuthStart(ctx: Context) {
       const asked = named(ctx);
-      const { client_id: id } = claimedQuery(ctx);
+      const { client_id: id } = truncatedQuery(ctx);
       const frontEnd = asked ? asked.found : onlyForOAuth;
       const mayBeClient = frontEnd === undefined && namesInPath(ctx.path).below === undefined;
       if (!mayBeClient || typeof id !== 'string') return { frontEnd, client: undefined };

@@ -6,9 +6,9 @@ import { type Limits, limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
 /** Sends `100 Continue` to a caller that waits for it before it sends the body. @see RFC 9110 §10.1.1 */
-export function awaitBody({ req, res }: Pick<Context, 'req' | 'res'>): void {
-  const waits = req.headers.expect?.toLowerCase() === '100-continue';
-  if (waits && req.httpVersion === '1.1') res.writeContinue();
+export function sendContinue({ req, res }: Pick<Context, 'req' | 'res'>): void {
+  const isExpected = req.headers.expect?.toLowerCase() === '100-continue';
+  if (isExpected && req.httpVersion === '1.1') res.writeContinue();
 }
 
 /**
@@ -22,12 +22,12 @@ export async function readBody(
 ): Promise<Buffer> {
   const { requestBodySize: limit, requestBodyTime: time } = most;
   const { 'content-length': length } = req.headers;
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new RelayError('request_timeout')), time);
-  awaitBody({ req, res });
+  sendContinue({ req, res });
   try {
     const body = getRawBody(req, { limit, ...(length !== undefined && { length }) });
-    return await Promise.race([body, late]);
+    return await Promise.race([body, timeout]);
   } catch (error) {
     if (error instanceof RelayError) throw error;
     const isTooLarge = error instanceof Error && 'type' in error && error.type === 'entity.too.large';
@@ -38,18 +38,20 @@ export async function readBody(
 }
 
 /** Closes the connection after the response if the body of the request was not read to its end. */
-export async function closeIfUnread(ctx: Context, next: Next): Promise<void> {
+export async function closeIfBodyUnread(ctx: Context, next: Next): Promise<void> {
   await next();
   if (ctx.req.complete) return;
   ctx.set('Connection', 'close');
   const { socket } = ctx.req;
-  // Node.js calls destroySoon after the last response of a connection.
+  // Node.js calls this after the last response of a connection.
   socket.destroySoon = () => closeLingering(socket);
 }
 
 /**
  * Closes a connection whose peer may still be sending. It sends a FIN at once, and leaves the peer time to read the
- * response before the reset. @see RFC 9112 §9.6
+ * response before the reset.
+ *
+ * @see RFC 9112 §9.6
  */
 export function closeLingering(socket: Socket): void {
   socket.end();

@@ -30,7 +30,7 @@ export type Action =
   | 'client'
   | 'probe';
 
-/** What the middleware of a request share. The request log uses nothing else. */
+/** What the middleware of a request share. The record of the request is made from it. */
 export interface RequestState {
   requestId: string;
   query?: Query;
@@ -76,40 +76,42 @@ export type Context = ParameterizedContext<RequestState>;
 
 export type Handler = Middleware<RequestState>;
 
-/** Composes handlers once, instead of for each request. */
+/** Composes handlers into one that runs them in order. This happens once, and not for each request. */
 export function inOrder(...handlers: readonly Handler[]): Handler {
-  return handlers.reduceRight((following, one) => (ctx, next) => one(ctx, () => following(ctx, next)));
+  return handlers.reduceRight((following, handler) => (ctx, next) => handler(ctx, () => following(ctx, next)));
 }
 
 /** Parses the query. @throws {RelayError} `parameters_too_many` */
 export function readQuery(ctx: Context): Query {
   expectFewParameters(ctx.querystring);
-  return claimedQuery(ctx);
+  return truncatedQuery(ctx);
 }
 
 /**
- * The first 100 parameters of the query. Unlike `readQuery`, it never throws, so that a refusal can still be answered.
+ * The first 100 parameters of the query. Unlike `readQuery`, it never throws, so that even a refusal can be answered at
+ * the front end that the query names.
  */
-export function claimedQuery({ state, querystring }: Context): Query {
+export function truncatedQuery({ state, querystring }: Context): Query {
   state.query ??= parseQuery(querystring);
   return state.query;
 }
 
-/** Records a call to the provider with the request that caused it. */
+/** Returns an observer that records a call to the provider with the request that caused it. */
 export function recordCall(ctx: Context): ObserveCall {
   return (call) => {
     ctx.state.providerCall = call;
   };
 }
 
-export function clientGone({ res }: Context): AbortSignal {
+/** Returns a signal that aborts if the client hangs up before it has the whole response. */
+export function clientGoneSignal({ res }: Context): AbortSignal {
   const gone = new AbortController();
   const onClose = () => {
     if (!res.writableFinished) gone.abort();
   };
   // The caller may already be gone.
   if (res.closed) onClose();
-  // It must run before the request is recorded, so that the record contains the call that it aborts.
+  // This must run before the request is recorded, so that the record contains the call that it aborts.
   else res.prependOnceListener('close', onClose);
   return gone.signal;
 }

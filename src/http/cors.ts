@@ -22,7 +22,7 @@ const allowCredentials = 'Access-Control-Allow-Credentials';
 const isPreflight = ({ method, req }: Context) =>
   method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined;
 
-/** Withdraws the permission of this request's origin to read the response. */
+/** Withdraws the permission to read the response from the page that sent the request. */
 export function forbidReading(ctx: Context): void {
   ctx.remove(allowOrigin);
   ctx.remove(allowCredentials);
@@ -46,29 +46,31 @@ export interface Readers {
   readonly all?: boolean | ((ctx: Context) => boolean);
 }
 
+/** Lets pages read the responses of an endpoint, and answers their preflights. */
 export function cors({ hasOrigin, all = false }: Readers): Handler {
-  const credentials = (ctx: Context) => hasOrigin(ctx.get('Origin'));
+  const mayReadWithCredentials = (ctx: Context) => hasOrigin(ctx.get('Origin'));
   const mayAllRead = typeof all === 'boolean' ? () => all : all;
-  /** The `Origin` of the request if it may read, in the form that the library expects: empty if not. */
-  const allowed = (ctx: Context): string => (credentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '');
-  const allow = koaCors({
-    origin: allowed,
-    credentials,
+  /** The `Origin` of the request if its page may read the response, or an empty text, as the library expects. */
+  const allowedOrigin = (ctx: Context): string =>
+    mayReadWithCredentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '';
+  const libraryCors = koaCors({
+    origin: allowedOrigin,
+    credentials: mayReadWithCredentials,
     // With credentials, browsers take "*" for a method's name, so list the methods.
     allowMethods: METHODS,
     exposeHeaders: exposedHeaders,
     maxAge: dayInSeconds,
-    // Not needed: the error responder keeps headers that are set.
+    // The error responder already keeps the headers that are set.
     keepHeadersOnError: false,
   });
   return async (ctx, next) => {
-    // The library does nothing for an OPTIONS request that is no preflight.
-    if (ctx.method === 'OPTIONS' && !isPreflight(ctx) && allowed(ctx) !== '') {
+    // The library sets no headers for an OPTIONS request that is no preflight.
+    if (ctx.method === 'OPTIONS' && !isPreflight(ctx) && allowedOrigin(ctx) !== '') {
       ctx.set(allowOrigin, ctx.get('Origin'));
-      if (credentials(ctx)) ctx.set(allowCredentials, 'true');
+      if (mayReadWithCredentials(ctx)) ctx.set(allowCredentials, 'true');
       ctx.set('Access-Control-Expose-Headers', exposedHeaders.join(','));
     }
-    await allow(ctx, next);
+    await libraryCors(ctx, next);
     // The library repeats the requested header names, whatever bytes they contain.
     if (!fieldNames.test(ctx.response.get(allowHeaders))) ctx.remove(allowHeaders);
   };
@@ -84,10 +86,10 @@ export const gatewayCors: Handler = async (ctx, next) => {
     ctx.set('Access-Control-Expose-Headers', [...exposedHeaders, 'Mcp-Session-Id'].join(','));
     return next();
   }
-  const asked = ctx.get('Access-Control-Request-Headers');
+  const requestedHeaders = ctx.get('Access-Control-Request-Headers');
   ctx.set('Access-Control-Allow-Methods', passedMethods.join(','));
-  // `*` does not cover `Authorization`.
-  if (asked !== '' && fieldNames.test(asked)) ctx.set(allowHeaders, asked);
+  // Repeat the names, because `*` does not cover `Authorization`.
+  if (requestedHeaders !== '' && fieldNames.test(requestedHeaders)) ctx.set(allowHeaders, requestedHeaders);
   ctx.set('Access-Control-Max-Age', `${dayInSeconds}`);
   ctx.status = 204;
 };

@@ -1,32 +1,30 @@
 import { METHODS } from 'node:http';
+import { createClientAddresses } from './client-address.ts';
 import type { Context } from './context.ts';
-import { callersBehind } from './subscriber.ts';
 
-/** A request that somebody sends to a resource. */
+/** A request to a resource, about which a reverse proxy asks the relay. */
 export interface AskedRequest {
   readonly method: string;
   /** Path and query, to the letter. */
   readonly target: string;
 }
 
-/** Finds the request that a reverse proxy asks about. */
+/** Finds the request that a reverse proxy asks about. Undefined if the proxy does not describe it. */
 export type FindAsked = (ctx: Context) => AskedRequest | undefined;
 
 /**
- * Reads the request that a reverse proxy asks about from `X-Forwarded-Method` and `X-Forwarded-Uri`. Only trusted
- * proxies count: otherwise a page at a sibling host could declare its POST to be a GET.
- *
- * @returns undefined if a header is missing, repeated, or does not come from a trusted proxy
+ * Creates a function that reads the request from `X-Forwarded-Method` and `X-Forwarded-Uri`. The headers must come from
+ * a trusted proxy, and only once. Otherwise, a page at a sibling host could declare its POST to be a GET.
  */
-export function createForwarded(trustedProxies: readonly string[]): FindAsked {
-  const { isOfProxy } = callersBehind(trustedProxies);
+export function createForwardedReader(trustedProxies: readonly string[]): FindAsked {
+  const { isFromProxy } = createClientAddresses(trustedProxies);
   return ({ req }) => {
     const method = onlyValue(req.headersDistinct['x-forwarded-method']);
     const target = onlyValue(req.headersDistinct['x-forwarded-uri']);
-    if (!isOfProxy(req) || method === undefined || target === undefined) return undefined;
+    if (!isFromProxy(req) || method === undefined || target === undefined) return undefined;
     return METHODS.includes(method) && target.startsWith('/') ? { method, target } : undefined;
   };
 }
 
-/** A proxy that appends its header instead of replacing the client's sends two. */
+/** Undefined if there are several values, because a proxy that keeps the client's header and adds its own sends two. */
 const onlyValue = ([value, ...others]: readonly string[] = []) => (others.length > 0 ? undefined : value);

@@ -1,8 +1,8 @@
 import type { Context } from './context.ts';
 
 /**
- * Redirects with an empty body, because `ctx.redirect` would write the target into it. After a POST, the status is 303, so
- * that the browser does not send the form on.
+ * Redirects with an empty body. `ctx.redirect` would write the target into it, which may contain a code or token. After
+ * a POST, the status is 303, so that the browser does not send the form on.
  *
  * @see RFC 9700 §4.12
  */

@@ -4,25 +4,25 @@ import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
 /** Answers 405 to all methods but these, and lists them for OPTIONS. */
-export function allowMethods(...names: string[]): Middleware {
-  const headers = { Allow: [...names, 'OPTIONS'].join(', ') };
+export function allowMethods(...methods: string[]): Middleware {
+  const headers = { Allow: [...methods, 'OPTIONS'].join(', ') };
   return async (ctx, next) => {
-    if (names.includes(ctx.method)) return next();
+    if (methods.includes(ctx.method)) return next();
     if (ctx.method !== 'OPTIONS') throw new RelayError('method_not_allowed', { headers });
     ctx.set(headers);
     ctx.status = 204;
   };
 }
 
-/** The longest preference header that is parsed. Browsers send less than 300 characters. */
-const longestPreference = 1024;
+/** Characters. Browsers send less than 300. */
+const longestParsedHeader = 1024;
 
 /**
- * Whether a header is short enough to be parsed. Parsing 60 KB of list entries would cost many times the CPU time of a
+ * Whether a header is short enough to be parsed. A list of 60 KB would cost many times the CPU time of an ordinary
  * request.
  */
-export function hasShort(ctx: Context, name: 'Accept' | 'Accept-Encoding' | 'If-None-Match'): boolean {
-  return ctx.get(name).length <= longestPreference;
+export function isShortHeader(ctx: Context, name: 'Accept' | 'Accept-Encoding' | 'If-None-Match'): boolean {
+  return ctx.get(name).length <= longestParsedHeader;
 }
 
 /** Whether a browser fetches an address before anybody asks for it. */
@@ -30,13 +30,13 @@ export function isPrefetch(ctx: Context): boolean {
   return /\b(prefetch|prerender|preview)\b/i.test(`${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`);
 }
 
-/** Refuses prefetches, because the person has not asked for a login yet. */
+/** Refuses prefetches, because the person has not asked for a login yet. @throws {RelayError} `prefetch_refused` */
 export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   if (isPrefetch(ctx)) throw new RelayError('prefetch_refused');
   return next();
 }
 
-const framed: ReadonlySet<string> = new Set(['iframe', 'frame', 'embed', 'object', 'fencedframe']);
+const frameDestinations: ReadonlySet<string> = new Set(['iframe', 'frame', 'embed', 'object', 'fencedframe']);
 
 /**
  * Refuses a request from a frame, against clickjacking: the person cannot see which site the page belongs to.
@@ -44,7 +44,7 @@ const framed: ReadonlySet<string> = new Set(['iframe', 'frame', 'embed', 'object
  * @throws {RelayError} `callback_framed`
  */
 export function expectNoFrame(ctx: Context): void {
-  if (framed.has(ctx.get('Sec-Fetch-Dest'))) throw new RelayError('callback_framed');
+  if (frameDestinations.has(ctx.get('Sec-Fetch-Dest'))) throw new RelayError('callback_framed');
 }
 
 /**
@@ -105,19 +105,19 @@ export function rewriteToOriginForm(ctx: Context, next: Next): Promise<void> {
 }
 
 /**
- * Removes the path of the base URL, if the proxy did not. If the address exists with the path, it stays, because a base
- * path such as `/api` may be the beginning of an address of the relay.
+ * Removes the path of the base URL from a request's address, if the proxy did not. The path stays if the address exists
+ * with it, because a base path such as `/api` may be the beginning of an address of the relay.
  *
  * @param basePath without a slash at its end
+ * @param exists whether the relay has an address
  */
-export function withoutBasePath(basePath: string, exists: (path: string) => boolean): Middleware {
+export function removeBasePath(basePath: string, exists: (path: string) => boolean): Middleware {
   return (ctx, next) => {
     const { url } = ctx;
-    const rest = url.startsWith(basePath) ? url.slice(basePath.length) : undefined;
-    // `/loginx` does not begin with the base path `/login`.
-    if (rest !== undefined && /^(?:$|[/?])/.test(rest) && !exists(ctx.path)) {
-      ctx.url = rest.startsWith('/') ? rest : `/${rest}`;
-    }
+    const rest = url.slice(basePath.length);
+    // `/loginx` is not below the base path `/login`.
+    const isBelow = url.startsWith(basePath) && /^(?:$|[/?])/.test(rest);
+    if (isBelow && !exists(ctx.path)) ctx.url = rest.startsWith('/') ? rest : `/${rest}`;
     return next();
   };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { callersBehind } from '../http/subscriber.ts';
+import { createClientAddresses } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
 import type { LoginMemory } from './memory.ts';
 import type { createRefusalLimit } from './refusal-limit.ts';
@@ -31,7 +31,7 @@ export function createAddressLimits(
   memory: LoginMemory,
 ) {
   const { refusedExchanges: mostRefused, rateLimit, trustedProxies, behindUnknownProxy } = settings;
-  const { subscriberUnlessProxy } = callersBehind(trustedProxies, behindUnknownProxy);
+  const { clientNetworkUnlessProxy } = createClientAddresses(trustedProxies, behindUnknownProxy);
 
   async function countExchange(address: string | undefined): Promise<void> {
     if (address === undefined) return;
@@ -54,7 +54,7 @@ export function createAddressLimits(
 
   return {
     /** The address of a caller to charge; undefined if it may be a proxy's, or refusals have no limit. */
-    addressOf: (request: IncomingMessage) => (mostRefused === 0 ? undefined : subscriberUnlessProxy(request)),
+    addressOf: (request: IncomingMessage) => (mostRefused === 0 ? undefined : clientNetworkUnlessProxy(request)),
     /**
      * Runs an exchange, unless its address has made too many, or too many of them were refused. While exchanges in
      * flight could still reach the limit of refusals, it waits.
@@ -81,17 +81,17 @@ export function createAddressLimits(
     countRefresh: countExchange,
     /** Counts a wrong secret of a server or machine. @throws {RelayError} `rate_limited` */
     async countWrongSecret(request: IncomingMessage): Promise<void> {
-      const address = subscriberUnlessProxy(request);
+      const address = clientNetworkUnlessProxy(request);
       if (mostRefused === 0 || address === undefined) return;
       await memory.countWrongSecret(address, mostRefused, tooManySecrets);
     },
-    ...createClientLimits(subscriberUnlessProxy, memory, rateLimit !== undefined),
+    ...createClientLimits(clientNetworkUnlessProxy, memory, rateLimit !== undefined),
   };
 }
 
 /** Limits what unregistered clients make the relay do. @param isCounted whether a rate limit counts registrations already */
 function createClientLimits(
-  subscriberUnlessProxy: ReturnType<typeof callersBehind>['subscriberUnlessProxy'],
+  clientNetworkUnlessProxy: ReturnType<typeof createClientAddresses>['clientNetworkUnlessProxy'],
   memory: LoginMemory,
   isCounted: boolean,
 ) {
@@ -103,7 +103,7 @@ function createClientLimits(
    * fetches.
    */
   function fetchCountKeyOf(request: IncomingMessage): string | undefined {
-    const address = subscriberUnlessProxy(request);
+    const address = clientNetworkUnlessProxy(request);
     const { 'sec-fetch-site': site = 'none' } = request.headers;
     const isOfPage = site === 'cross-site' || site === 'same-site';
     return address === undefined || !isOfPage ? address : `${address} page`;
@@ -115,7 +115,7 @@ function createClientLimits(
    * no origin.
    */
   async function countRegistration(request: IncomingMessage): Promise<void> {
-    const address = subscriberUnlessProxy(request);
+    const address = clientNetworkUnlessProxy(request);
     if (address === undefined) return;
     const { origin } = request.headers;
     await countNew(`${address} ${origin ?? ''}`);

@@ -1,6 +1,6 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
-import { type CookieKind, cookieWriter, readCookies } from '../http/cookie-writer.ts';
+import { type CookieKind, createCookieWriter, readCookies } from '../http/cookies.ts';
 import { limits } from '../limits.ts';
 import { times } from '../times.ts';
 
@@ -50,7 +50,7 @@ interface Part {
  * see each other's cookies, and overwrite them. The login whose response came last is complete.
  */
 export function createLoginCookies(secure: boolean, { kind, most, inline, parts } = atRelay) {
-  const { prefix, set } = cookieWriter(kind, secure, 'lax');
+  const { prefix, set } = createCookieWriter(kind, secure, 'lax');
   const nameOf = (id: Buffer) => prefix + idPrefix(id);
   const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
   const shared = createSharedCookies(prefix, set, parts);
@@ -131,7 +131,7 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
   };
 }
 
-type SetCookie = ReturnType<typeof cookieWriter>['set'];
+type SetCookie = ReturnType<typeof createCookieWriter>['set'];
 
 /** The cookies that all logins share, for sealed requests that fit nowhere else. */
 function createSharedCookies(prefix: string, set: SetCookie, parts: number) {

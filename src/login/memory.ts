@@ -1,5 +1,5 @@
 import { createAccessMemory } from '../access/access.ts';
-import { createRequestCount } from '../http/rate-limit.ts';
+import { createRequestLimit } from '../http/rate-limit.ts';
 import type { Home } from '../memory/home.ts';
 import { counted } from '../memory/kinds.ts';
 import { createLasting } from '../memory/recent.ts';
@@ -24,9 +24,9 @@ export function createLoginMemory(home: Home) {
     ),
     refusedRevocations: createRefusalLimit(home, counted.refusedRevocations),
     refusedLookups: createRefusalLimit(home, counted.refusedLookups),
-    countWrongSecret: createRequestCount(home, counted.wrongSecrets),
-    countNewClient: createRequestCount(home, counted.newClients),
-    countAllNewClients: createRequestCount(home, counted.allNewClients),
-    countExchange: createRequestCount(home, counted.exchanges),
+    countWrongSecret: createRequestLimit(home, counted.wrongSecrets),
+    countNewClient: createRequestLimit(home, counted.newClients),
+    countAllNewClients: createRequestLimit(home, counted.allNewClients),
+    countExchange: createRequestLimit(home, counted.exchanges),
   };
 }

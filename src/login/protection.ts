@@ -2,8 +2,8 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Clock, clockSkew, secondsOf } from '../clock.ts';
 import { RelayError, unlessFailed } from '../failures/relay-error.ts';
-import { type Context, claimedQuery } from '../http/context.ts';
-import { hasRelayCookie } from '../http/cookie-writer.ts';
+import { type Context, truncatedQuery } from '../http/context.ts';
+import { hasRelayCookie } from '../http/cookies.ts';
 import { times } from '../times.ts';
 import { createLoginCookies } from './cookies.ts';
 import { deriveLoginParts } from './pkce.ts';
@@ -104,7 +104,7 @@ export type PeekLogin = (ctx: Context) => LoginState | undefined;
 
 export function createPeekLogin(states: States, callbackUri: string): PeekLogin {
   const cookies = createLoginCookies(callbackUri.startsWith('https:'));
-  return (ctx) => states.peek(claimedQuery(ctx)['state'], (id) => unlessFailed(() => cookies.findKept(ctx, id)));
+  return (ctx) => states.peek(truncatedQuery(ctx)['state'], (id) => unlessFailed(() => cookies.findKept(ctx, id)));
 }
 
 const browserHeaders = [

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { callersBehind } from '../http/subscriber.ts';
+import { createClientAddresses } from '../http/client-address.ts';
 
 /** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
 type Detail = 'off' | 'whole' | 'cut';
@@ -8,14 +8,14 @@ type Detail = 'off' | 'whole' | 'cut';
 /** The addresses of callers, in the form for the log. */
 export function loggedAddresses(detail: Detail, trustedProxies: readonly string[]) {
   if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined, ofNeighbour: near };
-  const { addressOf, trusts } = callersBehind(trustedProxies);
+  const { clientAddress, isTrusted } = createClientAddresses(trustedProxies);
   const show = (address: string | undefined) => address && shown(address, detail);
   return {
     /** The caller's address, or that of a proxy if the proxy does not tell. Undefined behind a Unix socket. */
-    of: (request: IncomingMessage): string | undefined => show(addressOf(request)),
+    of: (request: IncomingMessage): string | undefined => show(clientAddress(request)),
     /** The address at the other end of a connection, unless it is a trusted proxy's. */
     ofPeer: (address: string | undefined): string | undefined =>
-      show(address !== undefined && trusts(address, 0) ? undefined : address),
+      show(address !== undefined && isTrusted(address, 0) ? undefined : address),
     /** The address at the other end of a connection: complete for a proxy or another machine of the operator. */
     ofNeighbour: (address: string | undefined): string | undefined => near(address) ?? show(address),
   };

@@ -1,35 +1,35 @@
 import type { Next } from 'koa';
 import type { Config } from '../config/config.ts';
+import { createClientAddresses } from '../http/client-address.ts';
 import type { Context } from '../http/context.ts';
 import { answerSessionFailures } from '../http/error-responder.ts';
-import { callersBehind } from '../http/subscriber.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionRequests } from '../routes/session-requests.ts';
 import { createHandler, type EndpointContext } from './endpoint.ts';
 
-/** Creates the paths that lead to provider APIs. @returns undefined if there are none */
+/** Creates the paths below which requests pass to providers' APIs. @returns undefined if there are none */
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   requests: SessionRequests | undefined,
   context: EndpointContext,
 ) {
   if (requests === undefined) return undefined;
-  const { subscriberUnlessProxy } = callersBehind(trustedProxies, behindUnknownProxy);
+  const { clientNetworkUnlessProxy } = createClientAddresses(trustedProxies, behindUnknownProxy);
   const apiPaths = frontEnds.flatMap(({ name, origin, apis }) =>
     apis.map(({ url, ...api }) => ({
       path: api.path,
       handle: createHandler(
         {
           path: api.path,
-          // The name of all APIs in the log and in metrics.
+          // Logs and metrics do not tell the APIs apart.
           route: 'proxy',
           action: 'proxy',
           methods: api.methods,
           readers: { hasOrigin: (given) => matches(origin, given) },
           failures: answerSessionFailures,
           isLimited: true,
-          handle: proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, subscriberUnlessProxy, baseUrl),
+          handle: proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, clientNetworkUnlessProxy, baseUrl),
         },
         context,
       ),
@@ -49,16 +49,16 @@ export function createApiPaths(
 }
 
 /**
- * Creates a finder for the entry that contains a path. An entry with a final slash does not contain its own path. The
- * time grows with the slashes of the path, not with the number of entries.
+ * Creates a function that finds the entry at or above a path. An entry with a final slash contains only what is below
+ * it. The time grows with the slashes of the path, not with the number of entries.
  */
-export function createPathFinder<Found extends { readonly path: string }>(all: readonly Found[]) {
-  const byPath = new Map(all.map((one) => [one.path, one]));
-  const longest = Math.max(...all.map(({ path }) => path.length));
-  return (path: string): Found | undefined => {
-    const part = path.slice(0, longest + 1);
-    for (let end = part.indexOf('/'); end >= 0; end = part.indexOf('/', end + 1)) {
-      const found = byPath.get(part.slice(0, end)) ?? byPath.get(part.slice(0, end + 1));
+export function createPathFinder<Entry extends { readonly path: string }>(entries: readonly Entry[]) {
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  const longest = Math.max(...entries.map(({ path }) => path.length));
+  return (path: string): Entry | undefined => {
+    const beginning = path.slice(0, longest + 1);
+    for (let end = beginning.indexOf('/'); end >= 0; end = beginning.indexOf('/', end + 1)) {
+      const found = byPath.get(beginning.slice(0, end)) ?? byPath.get(beginning.slice(0, end + 1));
       if (found !== undefined) return found;
     }
     return byPath.get(path);

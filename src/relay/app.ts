@@ -1,12 +1,12 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
-import { closeIfUnread } from '../http/body.ts';
+import { closeIfBodyUnread } from '../http/body.ts';
 import { type Handler, inOrder, type RequestState } from '../http/context.ts';
 import { makePublic, type Readers } from '../http/cors.ts';
-import { type AnswerFailure, answering, errorResponder } from '../http/error-responder.ts';
+import { type AnswerFailure, errorResponder, withFailureAnswer } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
-import { checkHeaders, rewriteToOriginForm, withoutBasePath } from '../http/request-guards.ts';
+import { checkHeaders, removeBasePath, rewriteToOriginForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import { loggedAddresses } from '../observability/logged-address.ts';
 import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
@@ -21,7 +21,7 @@ import { createGateways } from './gateways.ts';
 import { isGuessOfMetadata, pagesOfFrontEnds } from './readers.ts';
 
 /** The parts of the application. Their owner creates and closes them. */
-interface Dependencies extends Omit<EndpointDependencies, 'watchStarts' | 'rateLimits'> {
+interface Dependencies extends Omit<EndpointDependencies, 'warnOfStarts' | 'rateLimits'> {
   readonly observers: readonly ((record: RequestRecord) => void)[];
 }
 
@@ -30,8 +30,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, logger, memory, served, observers, readiness, sessionRequests } = dependencies;
   const { frontEnds, rateLimit: perMinute } = config;
   const rateLimits = perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
-  const context: EndpointContext = { watchOrigins: watchOrigins(dependencies), rateLimits };
-  const endpoints = createEndpoints({ ...dependencies, rateLimits, watchStarts: watchStarts(dependencies) });
+  const context: EndpointContext = { createOriginWarning: prepareOriginWarnings(dependencies), rateLimits };
+  const endpoints = createEndpoints({ ...dependencies, rateLimits, warnOfStarts: createStartWarnings(dependencies) });
   const doorPlaces = doorPlacesOf(served);
   const doors = served.flatMap((one) => one.doors);
   const gateways = createGateways(config, doors, doorPlaces, memory.streams, logger);
@@ -43,35 +43,37 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     person: config.logPeople,
   };
 
-  const addressOf = loggedAddresses(config.logClientAddress, config.trustedProxies).of;
+  const logged = loggedAddresses(config.logClientAddress, config.trustedProxies);
   const app = createKoa(readiness, served[0].frontEnds.first.answerFailure, [
     sendPassedBodies,
-    recordRequests(observers, addressOf, loggedNames),
+    recordRequests(observers, logged.of, loggedNames),
   ]);
   if (doorPlaces.length > 0) app.use(createBrowserDoors(doorPlaces, context));
   if (gateways !== undefined) app.use(gateways.route);
   const { pathname } = new URL(config.baseUrl);
-  app.use(routeFrequent(endpoints, context, pathname === '/' ? '' : pathname));
+  app.use(createFrequentRoutes(endpoints, context, pathname === '/' ? '' : pathname));
   if (pathname !== '/') {
-    const known = new Set(endpoints.filter(({ action }) => action !== undefined).map(({ path }) => path));
-    const isOld = (path: string) => memory.callbackPaths.get(path) === true;
-    app.use(withoutBasePath(pathname, (path) => known.has(path) || apiPaths?.has(path) === true || isOld(path)));
+    const existing = new Set(endpoints.filter(({ action }) => action !== undefined).map(({ path }) => path));
+    const wasCallback = (path: string) => memory.callbackPaths.get(path) === true;
+    const exists = (path: string) => existing.has(path) || apiPaths?.has(path) === true || wasCallback(path);
+    app.use(removeBasePath(pathname, exists));
   }
   if (apiPaths !== undefined) app.use(apiPaths.route);
-  const others = endpoints.filter(({ isFrequent }) => !isFrequent);
-  app.use(createRouter(others, context).routes());
-  app.use(createHandler(notFound(dependencies), context));
+  const infrequent = endpoints.filter(({ isFrequent }) => !isFrequent);
+  app.use(createRouter(infrequent, context).routes());
+  app.use(createHandler(createNotFound(dependencies), context));
   return app;
 }
 
 /**
  * Creates an application with the middleware before every endpoint.
  *
- * @param otherwise answers failures that no endpoint answers
+ * @param answerByDefault answers failures that no endpoint answers
+ * @param first handlers that run before all others
  */
 export function createKoa(
   relay: Parameters<typeof responseHeaders>[0],
-  otherwise: AnswerFailure,
+  answerByDefault: AnswerFailure,
   first: readonly Handler[] = [],
 ): Koa<RequestState> {
   // Otherwise, Koa reads NODE_ENV.
@@ -79,27 +81,34 @@ export function createKoa(
   // Otherwise, Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
   for (const handler of first) app.use(handler);
-  app.use(closeIfUnread);
+  app.use(closeIfBodyUnread);
   app.use(responseHeaders(relay));
-  app.use(errorResponder(otherwise));
+  app.use(errorResponder(answerByDefault));
   app.use(checkHeaders);
   app.use(rewriteToOriginForm);
   return app;
 }
 
-/** Answers at the endpoints that are asked before each request to a resource. @param base a path that proxies may pass on */
-function routeFrequent(endpoints: readonly Endpoint[], context: EndpointContext, base: string): Handler {
+/**
+ * Routes requests to the endpoints that are asked before each request to a resource.
+ *
+ * @param basePath the path of the base URL, which some proxies remove
+ */
+function createFrequentRoutes(endpoints: readonly Endpoint[], context: EndpointContext, basePath: string): Handler {
   const frequent = endpoints.filter(({ isFrequent }) => isFrequent);
   const handlers = new Map(
-    frequent.flatMap((endpoint) => {
+    frequent.flatMap((endpoint): [path: string, handle: Handler][] => {
       const handle = createHandler(endpoint, context);
-      return [endpoint.path, base + endpoint.path].map((path) => [path, handle] as const);
+      return [
+        [endpoint.path, handle],
+        [basePath + endpoint.path, handle],
+      ];
     }),
   );
   return (ctx, next) => handlers.get(ctx.path)?.(ctx, next) ?? next();
 }
 
-/** Compares the path of a request with those of the endpoints, once. */
+/** Creates the router of endpoints, which compares each request's path only once. */
 export function createRouter(endpoints: readonly Endpoint[], context: EndpointContext): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const endpoint of endpoints) {
@@ -110,7 +119,8 @@ export function createRouter(endpoints: readonly Endpoint[], context: EndpointCo
   return router;
 }
 
-function notFound({ config, memory, served }: Dependencies): Endpoint {
+/** Creates the endpoint of all paths at which nothing is. */
+function createNotFound({ config, memory, served }: Dependencies): Endpoint {
   const { answerInPlace } = served[0].frontEnds.first;
   const { hasOrigin } = pagesOfFrontEnds(config);
   return {
@@ -121,31 +131,32 @@ function notFound({ config, memory, served }: Dependencies): Endpoint {
     handle(ctx) {
       if (isGuessOfMetadata(ctx) && !hasOrigin(ctx.get('Origin'))) makePublic(ctx);
       // A login may have started before a reload removed its registration or resource, or changed the callback path.
-      const isOfLogin = ctx.path === doorPaths.callback || namesInPath(ctx.path).below === 'callback';
-      const isCallback = isOfLogin || memory.callbackPaths.get(ctx.path) === true;
+      const looksLikeCallback = ctx.path === doorPaths.callback || namesInPath(ctx.path).below === 'callback';
+      const isCallback = looksLikeCallback || memory.callbackPaths.get(ctx.path) === true;
       if (!config.registrationsAreNamed || !isCallback) throw new RelayError('not_found');
-      return answering(answerInPlace, () => {
+      return withFailureAnswer(answerInPlace, () => {
         throw new RelayError('front_end_gone');
       });
     },
   };
 }
 
-/** Warns about requests of pages that belong to no front end, unless every page may read the response. */
-function watchOrigins({ config, logger, served }: Dependencies): EndpointContext['watchOrigins'] {
+/** Creates the warnings about pages that belong to no front end, unless every page may read the response. */
+function prepareOriginWarnings({ config, logger, served }: Dependencies): EndpointContext['createOriginWarning'] {
   const { frontEnds } = config;
   const { hasOrigin } = pagesOfFrontEnds(config);
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0]?.origin : undefined;
   const areAnywhere = served.some((one) => one.frontEnds.areAnywhere);
   const warn = warnOfForeignOrigins(logger, hasOrigin, onlyOrigin);
-  return ({ all }: Readers) => {
-    if (areAnywhere || all === true) return (_, next) => next();
-    return typeof all === 'function' ? (ctx, next) => (all(ctx) ? next() : warn(ctx, next)) : warn;
+  return ({ all: mayAllRead }: Readers) => {
+    if (areAnywhere || mayAllRead === true) return (_, next) => next();
+    if (typeof mayAllRead !== 'function') return warn;
+    return (ctx, next) => (mayAllRead(ctx) ? next() : warn(ctx, next));
   };
 }
 
-/** Warns about logins that start under another host name, or from another page, than the configured ones. */
-function watchStarts({ config, logger }: Dependencies): Handler {
+/** Creates the warnings about logins that start under another host name, or from another page, than configured. */
+function createStartWarnings({ config, logger }: Dependencies): Handler {
   const { baseUrl, frontEnds } = config;
   const { hasOrigin } = pagesOfFrontEnds(config);
   const { origin: ownOrigin } = new URL(baseUrl);

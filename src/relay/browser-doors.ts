@@ -16,11 +16,11 @@ import type { ServedRegistration } from './registrations.ts';
 export const doorPlacesOf = (served: readonly ServedRegistration[]): readonly DoorPlace[] =>
   served.flatMap((one) => one.browserDoors.map((door) => ({ served: one, door })));
 
-/** Common to all addresses of a door. Pages of other origins can read none of them. */
+/** The settings of all addresses of a door. Pages of other origins can read none of the responses. */
 const common = { readers: noPages, isFrequent: true } as const;
 
-/** The addresses of a door at the host of the login: where a proxy asks, and where logins start. */
-export function endpointsOfDoor(place: DoorPlace, findAsked: FindAsked): readonly Endpoint[] {
+/** The addresses of a door at the host of the login. Proxies ask there, and logins start there. */
+export function doorEndpointsAtLogin(place: DoorPlace, findAsked: FindAsked): readonly Endpoint[] {
   const { served, door } = place;
   const { name } = door.resource;
   const failures = answerFailures(answerAtDoor(place));
@@ -60,26 +60,29 @@ export function endpointsOfDoor(place: DoorPlace, findAsked: FindAsked): readonl
 export function createBrowserDoors(places: readonly DoorPlace[], context: EndpointContext): Handler {
   const byHostname = new Map(
     places.map((place) => {
-      const paths = ownEndpoints(place).map((endpoint) => [endpoint.path, createHandler(endpoint, context)] as const);
+      const paths = doorEndpointsAtResource(place).map(
+        (endpoint) => [endpoint.path, createHandler(endpoint, context)] as const,
+      );
       return [new URL(place.door.origin).hostname, new Map(paths)];
     }),
   );
   return (ctx: Context, next) => {
-    // Not decoded: otherwise a server that decodes paths could see an address that was not compared.
+    // The path is not decoded here. An application that decodes it must not see an address that was not compared.
     if (!ctx.path.startsWith(ownPrefix)) return next();
-    const own = byHostname.get(ctx.hostname.toLowerCase());
-    if (own === undefined) return next();
-    const handle = own.get(ctx.path);
+    const handlers = byHostname.get(ctx.hostname.toLowerCase());
+    if (handlers === undefined) return next();
+    const handle = handlers.get(ctx.path);
     if (handle === undefined) throw new RelayError('not_found');
     return handle(ctx, next);
   };
 }
 
-function ownEndpoints(place: DoorPlace): readonly Endpoint[] {
-  const own = { ...common, failures: answerFailures(answerAtDoor(place)) };
+/** The relay's own addresses at the host of a resource. */
+function doorEndpointsAtResource(place: DoorPlace): readonly Endpoint[] {
+  const settings = { ...common, failures: answerFailures(answerAtDoor(place)) };
   return [
     {
-      ...own,
+      ...settings,
       path: doorPaths.callback,
       action: 'door-callback',
       methods: ['GET'],
@@ -88,7 +91,7 @@ function ownEndpoints(place: DoorPlace): readonly Endpoint[] {
       handle: doorCallback(place),
     },
     {
-      ...own,
+      ...settings,
       path: doorPaths.logout,
       action: 'door-logout',
       methods: ['GET', 'POST'],
@@ -96,7 +99,7 @@ function ownEndpoints(place: DoorPlace): readonly Endpoint[] {
       handle: logoutAtDoor(place),
     },
     {
-      ...own,
+      ...settings,
       path: doorPaths.user,
       action: 'door-user',
       methods: ['GET', 'HEAD'],

@@ -20,32 +20,33 @@ export interface Endpoint {
   /** The methods that it accepts, which OPTIONS lists. Without a list, the handler decides. */
   readonly methods?: readonly string[];
   readonly readers: Readers;
-  /** By default, the first front end answers failures. */
+  /** Answers failures of the following steps. By default, the first front end does. */
   readonly failures?: Handler;
-  /** Refuses requests before they are counted. */
+  /** Handlers that may refuse requests before the rate limit counts them. */
   readonly guards?: readonly Handler[];
+  /** Whether the rate limit counts its requests. */
   readonly isLimited: boolean;
   readonly handle: Handler;
 }
 
 export interface EndpointContext {
-  /** Warns about requests of pages that belong to no front end. */
-  readonly watchOrigins: (readers: Readers) => Handler;
+  /** Creates a handler that warns about requests of pages that belong to no front end. */
+  readonly createOriginWarning: (readers: Readers) => Handler;
   readonly rateLimits: readonly Handler[];
 }
 
-/** Composes the decisions of an endpoint once for all requests. */
-export function createHandler(endpoint: Endpoint, { watchOrigins, rateLimits }: EndpointContext): Handler {
+/** Creates the handler of an endpoint, which makes its decisions in order. */
+export function createHandler(endpoint: Endpoint, { createOriginWarning, rateLimits }: EndpointContext): Handler {
   const { action, readers, failures, guards = [], isLimited, isFrequent, handle } = endpoint;
   const route = endpoint.action && (endpoint.route ?? endpoint.path);
-  const name: Handler = ({ state }: Context, next) => {
+  const recordEndpoint: Handler = ({ state }: Context, next) => {
     state.action = action;
     state.route = route;
     return next();
   };
   const steps: (Handler | undefined)[] = [
-    name,
-    ...(isFrequent ? [] : [watchOrigins(readers), cors(readers)]),
+    recordEndpoint,
+    ...(isFrequent ? [] : [createOriginWarning(readers), cors(readers)]),
     failures,
     endpoint.methods && allowMethods(...endpoint.methods),
     ...guards,

@@ -1,10 +1,10 @@
 import type { Next } from 'koa';
 import type { Logger } from 'pino';
 import { createFrontEnds, type FrontEnds } from '../front-ends/front-ends.ts';
-import { type Context, claimedQuery, type Handler, inOrder } from '../http/context.ts';
+import { type Context, type Handler, inOrder, truncatedQuery } from '../http/context.ts';
 import type { Readers } from '../http/cors.ts';
 import { answerFailures, answerOAuthErrors, answerSessionFailures } from '../http/error-responder.ts';
-import { createForwarded } from '../http/forwarded-request.ts';
+import { createForwardedReader } from '../http/forwarded-request.ts';
 import { allowMethods, refusePrefetch } from '../http/request-guards.ts';
 import { checkPath, paths, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
@@ -24,12 +24,12 @@ import { createSessionLookup } from '../routes/session-lookup.ts';
 import { refuseSessions, type SessionRequests } from '../routes/session-requests.ts';
 import { startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
-import { doorPlacesOf, endpointsOfDoor } from './browser-doors.ts';
+import { doorEndpointsAtLogin, doorPlacesOf } from './browser-doors.ts';
 import type { Endpoint } from './endpoint.ts';
-import { createRegistrationFinder, foreignPages } from './lookups.ts';
 import { isGuessOfMetadata, noPages, pagesOfFrontEnds } from './readers.ts';
-import { type ServedPath, type ServedRegistration, type ServingContext, wordsOf } from './registrations.ts';
+import { type ServedPath, type ServedRegistration, type ServingContext, wordsOfPaths } from './registrations.ts';
 import { resourceMetadataEndpoints } from './resource-metadata.ts';
+import { createForeignPageCheck, createRegistrationFinder } from './user-lookups.ts';
 
 /** The parts of the endpoints. Their owner creates and closes them. */
 export interface EndpointDependencies extends ServingContext {
@@ -39,7 +39,7 @@ export interface EndpointDependencies extends ServingContext {
   readonly sessionRequests: SessionRequests | undefined;
   readonly rateLimits: readonly Handler[];
   /** Warns about logins that start under another host name than the base URL's, or from another page. */
-  readonly watchStarts: Handler;
+  readonly warnOfStarts: Handler;
 }
 
 /**
@@ -47,27 +47,27 @@ export interface EndpointDependencies extends ServingContext {
  * providers in `api-paths.ts`, because a request below their path belongs to them.
  */
 export function createEndpoints(dependencies: EndpointDependencies): readonly Endpoint[] {
-  const { served } = dependencies;
-  const everyPath = [...served, ...served.flatMap(({ others }) => others)];
+  const { served, sessionRequests } = dependencies;
+  const servedPaths = [...served, ...served.flatMap(({ others }) => others)];
+  const byCallbackPath = Map.groupBy(servedPaths, ({ callbackPath }) => callbackPath);
   return [
     ...commonEndpoints(dependencies),
-    ...(dependencies.sessionRequests
-      ? sessionEndpoints(dependencies, dependencies.sessionRequests)
-      : noSessions(dependencies)),
-    ...startOfCmses(dependencies),
+    ...(sessionRequests ? sessionEndpoints(dependencies, sessionRequests) : refusedSessionEndpoints(dependencies)),
+    ...createCmsStart(dependencies),
     ...resourceEndpoints(dependencies),
-    ...[...Map.groupBy(everyPath, ({ callbackPath }) => callbackPath)].map(callbackEndpoint),
-    ...everyPath.flatMap((one) => registrationEndpoints(one, dependencies)),
+    ...[...byCallbackPath].map(([path, pathsThere]) => callbackEndpoint(path, pathsThere)),
+    ...servedPaths.flatMap((one) => registrationEndpoints(one, dependencies)),
   ];
 }
 
 const reading = ['GET', 'HEAD'] as const;
 
+/** The endpoints that every relay has. */
 function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
   const { config, pages, memory, served, readiness, sessionRequests } = dependencies;
   const lookup = sessionRequests && createSessionLookup(sessionRequests, memory.grants.refreshes, memory.home.now);
   const readers = pagesOfFrontEnds(config);
-  const [onlyPage, second] = config.frontEnds.flatMap(({ frontendUrl }) => frontendUrl ?? []);
+  const [firstPage, secondPage] = config.frontEnds.flatMap(({ frontendUrl }) => frontendUrl ?? []);
   const findRegistration = config.registrationsAreNamed
     ? createRegistrationFinder(served, new URL(config.baseUrl))
     : () => served[0].registration;
@@ -79,10 +79,10 @@ function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
       methods: reading,
       readers: { ...readers, all: (ctx) => mayAllReadUser(ctx, served) },
       isLimited: true,
-      handle: currentUser(findRegistration, lookup, foreignPages(config)),
+      handle: currentUser(findRegistration, lookup, createForeignPageCheck(config)),
     },
     // For people who only know the host.
-    { ...open, path: '/', action: 'home', handle: home(pages, readiness, second ? undefined : onlyPage) },
+    { ...open, path: '/', action: 'home', handle: home(pages, readiness, secondPage ? undefined : firstPage) },
     { ...open, path: paths.alive, action: 'probe', handle: alive },
     { ...open, path: paths.ready, action: 'probe', handle: ready(readiness) },
     ...Object.entries(clientFiles).map(([path, handle]): Endpoint => ({ ...open, path, action: 'client', handle })),
@@ -91,28 +91,30 @@ function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
 
 /** Whether a client on any page may look a user up. The request does not name the client, but perhaps the provider. */
 function mayAllReadUser(ctx: Context, served: readonly ServedRegistration[]): boolean {
-  const { provider } = claimedQuery(ctx);
-  const isMeant = (one: ServedRegistration) => provider === undefined || wordsOf(one).some((word) => word === provider);
-  return served.some((one) => one.frontEnds.areAnywhere && isMeant(one));
+  const { provider } = truncatedQuery(ctx);
+  const mayBeNamed = (one: ServedRegistration) =>
+    provider === undefined || wordsOfPaths(one).some((word) => word === provider);
+  return served.some((one) => one.frontEnds.areAnywhere && mayBeNamed(one));
 }
 
+/** The endpoints of sessions, which only pages of front ends with sessions may read. */
 function sessionEndpoints({ memory: { grants } }: EndpointDependencies, requests: SessionRequests): Endpoint[] {
-  const ofSession = { readers: requests, failures: answerSessionFailures, isLimited: true };
+  const common = { readers: requests, failures: answerSessionFailures, isLimited: true };
   return [
-    { ...ofSession, path: paths.session, action: 'session', methods: reading, handle: describeSession(requests) },
+    { ...common, path: paths.session, action: 'session', methods: reading, handle: describeSession(requests) },
     {
-      ...ofSession,
+      ...common,
       path: paths.sessionRefresh,
       action: 'session-refresh',
       methods: ['POST'],
       handle: refreshSession(requests, grants),
     },
-    { ...ofSession, path: paths.logout, action: 'logout', methods: ['POST'], handle: logout(requests, grants) },
+    { ...common, path: paths.logout, action: 'logout', methods: ['POST'], handle: logout(requests, grants) },
   ];
 }
 
-/** Tells a page why there are no sessions. */
-function noSessions({ config }: EndpointDependencies): Endpoint[] {
+/** The endpoints of sessions if no front end has sessions. They tell a page why. */
+function refusedSessionEndpoints({ config }: EndpointDependencies): Endpoint[] {
   const readers = pagesOfFrontEnds(config);
   return [paths.session, paths.sessionRefresh, paths.logout].map((path) => ({
     path,
@@ -125,10 +127,10 @@ function noSessions({ config }: EndpointDependencies): Endpoint[] {
   }));
 }
 
-/** The addresses of resources, apart from endpoints of their registrations. */
+/** The endpoints of resources at the host of the login, apart from those of their registrations. */
 function resourceEndpoints({ served, config }: EndpointDependencies): Endpoint[] {
-  const findAsked = createForwarded(config.trustedProxies);
-  const ofBrowsers = doorPlacesOf(served).flatMap((place) => endpointsOfDoor(place, findAsked));
+  const findAsked = createForwardedReader(config.trustedProxies);
+  const browserEndpoints = doorPlacesOf(served).flatMap((place) => doorEndpointsAtLogin(place, findAsked));
   const checks = served
     .flatMap(({ doors }) => doors)
     .filter(({ resource }) => resource.browser === undefined)
@@ -137,51 +139,52 @@ function resourceEndpoints({ served, config }: EndpointDependencies): Endpoint[]
         path: checkPath(door.resource.name),
         isFrequent: true,
         action: 'check',
-        // Every method, because some proxies ask with the method of the request. A preflight is no exception: a 204
-        // would tell the proxy to let it pass without a token.
+        // Every method, because some proxies ask with the method of the request. So a preflight is not answered with
+        // 204, which would tell the proxy to let it pass without a token.
         readers: noPages,
         failures: answerWithChallenge(door.resource),
         isLimited: false,
         handle: checkRequest(door),
       }),
     );
-  return [...ofBrowsers, ...checks, ...resourceMetadataEndpoints(served)];
+  return [...browserEndpoints, ...checks, ...resourceMetadataEndpoints(served)];
 }
 
 /**
- * Where the provider sends browsers back to. If several paths of a registration share it, the state tells at which one
- * a login began. The first one answers callbacks without the state of another.
+ * The endpoint to which the provider sends browsers back. If several paths of a registration share it, the state tells
+ * at which path a login began. The first one handles callbacks whose state belongs to none of them.
  */
-function callbackEndpoint([path, there]: [path: string, there: readonly ServedPath[]]): Endpoint {
-  const [first, ...others] = there.map((served) => ({
+function callbackEndpoint(path: string, servedPaths: readonly ServedPath[]): Endpoint {
+  const [first, ...others] = servedPaths.map((served) => ({
     served,
     deliverFailures: deliverCallbackFailures(served),
-    end: loginCallback(served),
+    handle: loginCallback(served),
   }));
   if (first === undefined) throw new Error('a callback belongs to a path');
-  const findOwn = (ctx: Context) => others.find(({ served }) => served.isOwnCallback(ctx)) ?? first;
+  const findStart = (ctx: Context) => others.find(({ served }) => served.isOwnCallback(ctx)) ?? first;
   return {
     path,
     action: 'callback',
     methods: ['GET'],
     readers: first.served.frontEnds,
-    failures: inOrder(enterRegistration(first.served), (ctx, next) => findOwn(ctx).deliverFailures(ctx, next)),
+    failures: inOrder(recordRegistration(first.served), (ctx, next) => findStart(ctx).deliverFailures(ctx, next)),
     guards: [refusePrefetch],
     isLimited: true,
-    handle: (ctx, next) => findOwn(ctx).end(ctx, next),
+    handle: (ctx, next) => findStart(ctx).handle(ctx, next),
   };
 }
 
+/** The endpoints of a registration at one of its paths, apart from the callback. */
 function registrationEndpoints(served: ServedPath, dependencies: EndpointDependencies): Endpoint[] {
   const { registration, frontEnds, word } = served;
   const path = registrationPath(word);
-  const failures = enterRegistration(served);
+  const failures = recordRegistration(served);
   const start = {
     readers: frontEnds,
     failures,
     action: 'start',
     isLimited: false,
-    handle: createStart(served, frontEnds, dependencies),
+    handle: createStartHandler(served, frontEnds, dependencies),
   } as const;
   return [
     { ...start, path },
@@ -204,16 +207,22 @@ function registrationEndpoints(served: ServedPath, dependencies: EndpointDepende
 function oauthEndpoints(served: ServedPath, path: string, { config: { baseUrl } }: EndpointDependencies): Endpoint[] {
   const { frontEnds, doors } = served;
   const { clients } = frontEnds;
-  const enter = enterRegistration(served);
-  const ofPrograms = { methods: ['POST'], failures: inOrder(enter, answerOAuthErrors), isLimited: true };
-  // Clients on any page may call until the client of the request is known. Then `expectOrigin` only lets its own pages
-  // read.
-  const ofClients: Readers = { hasOrigin: frontEnds.hasOrigin, all: frontEnds.areAnywhere };
+  const enter = recordRegistration(served);
+  const forPrograms = { methods: ['POST'], failures: inOrder(enter, answerOAuthErrors), isLimited: true };
+  // If unregistered clients may be anywhere, every page may read until the request's client is known. Then
+  // `expectOrigin` lets only the client's own pages read.
+  const clientPages: Readers = { hasOrigin: frontEnds.hasOrigin, all: frontEnds.areAnywhere };
   const endpoints: (Endpoint | false | undefined)[] = [
-    { ...ofPrograms, path: `${path}/token`, action: 'token', readers: ofClients, handle: tokenEndpoint(served) },
-    { ...ofPrograms, path: `${path}/revoke`, action: 'revoke', readers: ofClients, handle: revocationEndpoint(served) },
+    { ...forPrograms, path: `${path}/token`, action: 'token', readers: clientPages, handle: tokenEndpoint(served) },
+    {
+      ...forPrograms,
+      path: `${path}/revoke`,
+      action: 'revoke',
+      readers: clientPages,
+      handle: revocationEndpoint(served),
+    },
     doors.some(({ resource }) => resource.secrets.length > 0) && {
-      ...ofPrograms,
+      ...forPrograms,
       path: `${path}/introspect`,
       action: 'introspect',
       readers: frontEnds,
@@ -222,10 +231,10 @@ function oauthEndpoints(served: ServedPath, path: string, { config: { baseUrl } 
       handle: introspectionEndpoint(served),
     },
     clients?.takesNewClients && {
-      ...ofPrograms,
+      ...forPrograms,
       path: `${path}/register`,
       action: 'register',
-      readers: ofClients,
+      readers: clientPages,
       handle: clientRegistrationEndpoint(clients, served),
     },
     (clients?.takesNewClients || clients?.takesDocuments) && {
@@ -238,11 +247,11 @@ function oauthEndpoints(served: ServedPath, path: string, { config: { baseUrl } 
       handle: consentEndpoint(served),
     },
     ...[...metadataPaths(baseUrl, path)].map(
-      (place): Endpoint => ({
-        path: place,
+      (metadataPath): Endpoint => ({
+        path: metadataPath,
         action: 'metadata',
         methods: reading,
-        // Metadata lead clients on every page to the login.
+        // Clients on every page need the metadata to find the login.
         readers: { hasOrigin: frontEnds.hasOrigin, all: true },
         failures: enter,
         isLimited: false,
@@ -253,26 +262,29 @@ function oauthEndpoints(served: ServedPath, path: string, { config: { baseUrl } 
   return endpoints.filter((endpoint) => typeof endpoint === 'object');
 }
 
-/** Records the registration of a request. Its first front end answers failures until the request's own is known. */
-function enterRegistration({ registration, frontEnds }: ServedPath): Handler {
-  const answer = answerFailures(frontEnds.first.answerFailure);
+/**
+ * Creates a handler that records the registration of a request. The registration's first front end answers failures until
+ * the front end of the request is known.
+ */
+function recordRegistration({ registration, frontEnds }: ServedPath): Handler {
+  const answerByFirst = answerFailures(frontEnds.first.answerFailure);
   return (ctx, next) => {
     ctx.state.registration = registration.name;
-    return answer(ctx, next);
+    return answerByFirst(ctx, next);
   };
 }
 
 /**
- * The handler where logins of these front ends start. A CMS also refreshes there, with another method and other
- * failures.
+ * Creates the handler of the address at which logins of front ends start. A CMS also refreshes there, with another
+ * method and other failures.
  */
-function createStart(
+function createStartHandler(
   served: ServedPath,
   frontEnds: FrontEnds,
-  { watchStarts, rateLimits }: EndpointDependencies,
+  { warnOfStarts, rateLimits }: EndpointDependencies,
 ): Handler {
-  const watch = served.registration.protection === undefined ? [] : [watchStarts];
-  const start = inOrder(allowMethods('GET'), refusePrefetch, ...watch, startLogin(served, frontEnds));
+  const warnings = served.registration.protection === undefined ? [] : [warnOfStarts];
+  const start = inOrder(allowMethods('GET'), refusePrefetch, ...warnings, startLogin(served, frontEnds));
   const refresh = inOrder(
     answerOAuthErrors,
     allowMethods('GET', 'POST'),
@@ -285,19 +297,22 @@ function createStart(
   };
 }
 
-/** Where CMSes start by default: at the first path of a registration with a CMS. */
-function startOfCmses(dependencies: EndpointDependencies): Endpoint[] {
+/** The endpoint at which CMSes start by default. It leads to the first path of a registration with a CMS. */
+function createCmsStart(dependencies: EndpointDependencies): Endpoint[] {
   const starts = dependencies.served.flatMap((served) => {
     const { firstCms } = served.frontEnds;
     if (firstCms === undefined) return [];
     const { name } = served.registration;
-    const handle = inOrder(enterRegistration(served), createStart(served, createFrontEnds([firstCms]), dependencies));
+    const handle = inOrder(
+      recordRegistration(served),
+      createStartHandler(served, createFrontEnds([firstCms]), dependencies),
+    );
     return [{ name, backend: firstCms.cmsBackend, handle }];
   });
   if (starts.length === 0) return [];
   const handle = (ctx: Context, next: Next) => {
     // For a refresh, Sveltia CMS does not name its backend. It starts here only at GitHub.
-    const backend = ctx.method === 'POST' ? 'github' : claimedQuery(ctx)['provider'];
+    const backend = ctx.method === 'POST' ? 'github' : truncatedQuery(ctx)['provider'];
     const found = registrationOfCms(starts, backend);
     return found === undefined ? next() : found.handle(ctx, next);
   };

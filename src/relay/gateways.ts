@@ -2,10 +2,10 @@ import type { Next } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { RelayError } from '../failures/relay-error.ts';
+import { createClientAddresses } from '../http/client-address.ts';
 import { type Context, type Handler, inOrder } from '../http/context.ts';
 import { gatewayCors } from '../http/cors.ts';
 import { answerFailures } from '../http/error-responder.ts';
-import { callersBehind } from '../http/subscriber.ts';
 import { warnOfFullGateway } from '../observability/occasional-warnings.ts';
 import { paths } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
@@ -15,6 +15,7 @@ import { type GatewayContext, gateway } from '../routes/gateway.ts';
 import { answerWithChallenge, resourceMetadataPaths } from '../routes/protected-resource.ts';
 import { createPathFinder } from './api-paths.ts';
 
+/** The address of a resource whose requests pass through the relay. */
 interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
   readonly path: string;
   readonly handle: Handler;
@@ -34,31 +35,32 @@ export function createGateways(
   streams: Streams,
   logger: Logger,
 ) {
+  const { clientNetworkUnlessProxy } = createClientAddresses(trustedProxies, behindUnknownProxy);
   const context: GatewayContext = {
     streams,
     areSeveral: doors.filter(({ resource }) => resource.upstream !== undefined).length > 1,
-    subscriberUnlessProxy: callersBehind(trustedProxies, behindUnknownProxy).subscriberUnlessProxy,
+    clientNetworkUnlessProxy,
     onFull: warnOfFullGateway(logger, streams.largestHolder, logPeople),
   };
-  const all = doors.flatMap((door): Gate[] => {
+  const gates = doors.flatMap((door): Gate[] => {
     const { url, upstream } = door.resource;
     if (upstream === undefined) return [];
-    const opening = places.find((one) => one.door.byToken === door);
-    const failures = opening ? answerFailures(answerAtDoor(opening)) : answerWithChallenge(door.resource);
-    const handle = inOrder(failures, gatewayCors, gateway(door, upstream, context, opening));
-    const place = new URL(url);
-    return [{ host: place.host, hostname: place.hostname, path: place.pathname, handle }];
+    const browserPlace = places.find((place) => place.door.byToken === door);
+    const failures = browserPlace ? answerFailures(answerAtDoor(browserPlace)) : answerWithChallenge(door.resource);
+    const handle = inOrder(failures, gatewayCors, gateway(door, upstream, context, browserPlace));
+    const { host, hostname, pathname } = new URL(url);
+    return [{ host, hostname, path: pathname, handle }];
   });
-  if (all.length === 0) return undefined;
+  if (gates.length === 0) return undefined;
   const login = new URL(baseUrl);
-  const areByHost = all.some(({ host }) => host !== login.host);
-  const known = new Set([login.hostname, ...doors.map(({ resource }) => new URL(resource.url).hostname)]);
-  const forMetadata = new Set(doors.flatMap((door) => [...resourceMetadataPaths(door.resource)]));
-  const byHost = findersBy(all, ({ host }) => host);
+  const hasSeveralHosts = gates.some(({ host }) => host !== login.host);
+  const knownHostnames = new Set([login.hostname, ...doors.map(({ resource }) => new URL(resource.url).hostname)]);
+  const metadataPaths = new Set(doors.flatMap((door) => [...resourceMetadataPaths(door.resource)]));
+  const findersByHost = groupFinders(gates, ({ host }) => host);
   // Also match without the port, because proxies drop or add it. Except where only the port separates resource and
   // login host: the resource would swallow login requests.
   const needsNoPort = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
-  const byHostname = findersBy(all.filter(needsNoPort), ({ hostname }) => hostname);
+  const findersByHostname = groupFinders(gates.filter(needsNoPort), ({ hostname }) => hostname);
   // Probes use an IP address, whatever the names are.
   const isProbe = (path: string) => path === paths.alive || path === paths.ready;
 
@@ -67,24 +69,26 @@ export function createGateways(
     route(ctx: Context, next: Next): unknown {
       const { path } = ctx;
       // If the login has the only host, its name is not compared, because some proxies change it.
-      const { host, hostname } = areByHost ? ctx : login;
-      if (!known.has(hostname.toLowerCase())) {
+      const { host, hostname } = hasSeveralHosts ? ctx : login;
+      if (!knownHostnames.has(hostname.toLowerCase())) {
         if (isProbe(path)) return next();
         throw new RelayError('host_unknown');
       }
       // A gate at the root of its host would hide its own metadata.
-      if (forMetadata.has(path)) return next();
-      const find =
-        byHost.get(host.toLowerCase()) ?? (host === login.host ? undefined : byHostname.get(hostname.toLowerCase()));
-      const found = find?.(path);
-      if (found === undefined) return next();
+      if (metadataPaths.has(path)) return next();
+      const findByHostname = host === login.host ? undefined : findersByHostname.get(hostname.toLowerCase());
+      const findGate = findersByHost.get(host.toLowerCase()) ?? findByHostname;
+      const gate = findGate?.(path);
+      if (gate === undefined) return next();
       ctx.state.route = 'gateway';
       ctx.state.action = 'gateway';
-      return found.handle(ctx, next);
+      return gate.handle(ctx, next);
     },
   };
 }
 
-/** Finders of gates by path, for each host. */
-const findersBy = (gates: readonly Gate[], nameOf: (gate: Gate) => string) =>
-  new Map([...Map.groupBy(gates, nameOf)].map(([name, there]) => [name, createPathFinder(there)]));
+/** Groups gates by host, and creates for each host a function that finds a gate by path. */
+function groupFinders(gates: readonly Gate[], hostOf: (gate: Gate) => string) {
+  const gatesByHost = [...Map.groupBy(gates, hostOf)];
+  return new Map(gatesByHost.map(([host, atHost]) => [host, createPathFinder(atHost)]));
+}

@@ -15,6 +15,7 @@ import type { Provider } from '../providers/provider.ts';
 import { createStreams } from '../resources/streams.ts';
 import { deriveKeysFromFile } from '../sealing/keys.ts';
 
+/** How to make the server usable, by its reason. */
 const fixes: Readonly<Record<string, string>> = {
   NOAUTH: 'give the password of the server',
   WRONGPASS: 'correct the user or the password',
@@ -27,6 +28,7 @@ const fixes: Readonly<Record<string, string>> = {
 /** What a process remembers. It survives a reload of the configuration. */
 export type Memory = ReturnType<typeof createMemory>;
 
+/** Creates what a process remembers. @param shared the server that the processes share, if there is one */
 export function createMemory(now: Clock, shared?: SharedMemory) {
   const home: Home = { now, shared };
   return {
@@ -35,14 +37,14 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     grants: createGrantMemory(home),
     streams: createStreams(),
     logouts: createMarks(home, kinds.logouts),
-    /** Where logins of this and of earlier configurations end. */
+    /** The callback paths of this and of earlier configurations. */
     callbackPaths: createLasting<true>(limits.registrations, now),
     /** The last results of discovery, by the settings of the provider. */
     providers: createLasting<Provider>(limits.registrations, now),
   };
 }
 
-/** Opens the shared memory, if there is one, and waits for it a moment. */
+/** Opens the shared memory, if one is configured, and waits a moment for its server. */
 export async function openSharedMemory(
   config: Config,
   logger: Logger,

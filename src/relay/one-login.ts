@@ -9,9 +9,9 @@ import { createPages, setPageHeaders } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import { createFrontEnds } from '../front-ends/front-ends.ts';
-import { type Context, claimedQuery } from '../http/context.ts';
+import { type Context, truncatedQuery } from '../http/context.ts';
 import { answerFailures } from '../http/error-responder.ts';
-import { refusePrefetch, withoutBasePath } from '../http/request-guards.ts';
+import { refusePrefetch, removeBasePath } from '../http/request-guards.ts';
 import type { Registration } from '../login/registration.ts';
 import { paths } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -26,17 +26,17 @@ import { createMemory } from './memory.ts';
 import { noPages } from './readers.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
 
-/** What the provider granted, with the names of all parameters of the callback. */
+/** The grant of the provider, with the names of all parameters of the callback. */
 export interface OneGrant extends Readonly<Parameters<(Delivery & { takes: 'code' })['succeed']>[1]> {
   readonly parameters: readonly string[];
 }
 
-/** A relay for a single login, whose code it keeps. */
+/** A relay for a single login, which does not redeem the provider's code but hands it over. */
 export type OneLogin = Awaited<ReturnType<typeof createOneLogin>>;
 
-interface Place {
+interface LoginSetup {
   readonly config: Config;
-  /** With the one path of the login. */
+  /** The registration with only one path. */
   readonly registration: RegistrationConfig;
   readonly frontEnd: FrontEndConfig;
   readonly provider: Provider;
@@ -44,19 +44,19 @@ interface Place {
 }
 
 /**
- * Creates a relay for one login, with the usual start, callback and protection. Otherwise, only the probes are there,
- * by which balancers recognize a relay.
+ * Creates a relay for one login, with the usual start, callback and protection. Its only other endpoints are the probes,
+ * because balancers recognize a relay by them.
  *
- * @param strayed gets the failure of each callback of another login, of the relay that was there before or of a
- *   stranger. It ends nothing
+ * @param onStrayCallback called with the failure of each callback that does not belong to this login, but to one of an
+ *   earlier relay or of a stranger
  */
-export async function createOneLogin(place: Place, strayed: (failure: RelayError) => void) {
-  const { config, registration, provider, upstream } = place;
-  // Only a person who reads the address on the operator's terminal can start it. No other relay has a front end of this
-  // name, even with the same keys, so neither ends the logins of the other.
+export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failure: RelayError) => void) {
+  const { config, registration, provider, upstream } = setup;
+  // Nobody can guess the name, so only a person who reads the address on the operator's terminal can start the login. No
+  // other relay has a front end of this name, even with the same keys, so neither can end logins of the other.
   const name = `check-${randomBytes(16).toString('hex')}`;
-  const frontEndConfig = { ...place.frontEnd, name };
-  // Keys of its own: it need not read those of the relay, and opens nothing that the relay has sealed.
+  const frontEndConfig = { ...setup.frontEnd, name };
+  // With new keys, it need not read those of the relay, and can open nothing that the relay has sealed.
   const keySecrets = config.keySecrets && ([new Secret(randomBytes(32).toString('base64url'))] as const);
   const context: ServingContext = {
     config: { ...config, keySecrets, frontEnds: [frontEndConfig] },
@@ -69,7 +69,7 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
   };
   const serve = (known: Provider) =>
     serveRegistration({ ...registration, stateCheck: 'always', provider: { known } }, context, upstream);
-  // So that the nonce is kept, whether or not the relay reads ID tokens of this provider.
+  // With `id-token`, the nonce is kept, even if the relay does not read ID tokens of this provider.
   const served = await serve({ ...provider, userFrom: 'id-token' });
   const { promise: ended, resolve: end } = Promise.withResolvers<OneGrant | RelayError>();
   const startUrl = `${served.issuer}/${name}`;
@@ -83,7 +83,7 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
       if (isOver) throw new RelayError('state_finished');
       isOver = true;
       answerArrived(ctx);
-      end({ ...granted, parameters: Object.keys(claimedQuery(ctx)) });
+      end({ ...granted, parameters: Object.keys(truncatedQuery(ctx)) });
     },
     fail(ctx, failure) {
       answerInPlace(ctx, failure);
@@ -91,13 +91,15 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
       isOver = true;
     },
   };
-  // Its own start requests a refresh token, as the front end's OAuth logins do.
+  // This start requests a refresh token, as the front end's OAuth logins do.
   const frontEnd: FrontEnd = { ...served.frontEnds.first, takesOAuth: false, deliveryOf: () => delivery };
   const { scope = provider.scope } = frontEnd;
   const answerStrayed = answerFailures((ctx, failure) => {
     answerInPlace(ctx, failure);
-    strayed(failure);
+    onStrayCallback(failure);
   });
+  const { pathname: startPath } = new URL(startUrl);
+  const { pathname: basePath } = new URL(config.baseUrl);
   const readiness = createReadiness([]);
   const common = { methods: ['GET'], readers: noPages, isLimited: false };
   const endpoints: Endpoint[] = [
@@ -105,7 +107,7 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
     { ...common, path: paths.ready, action: 'probe', handle: ready(readiness) },
     {
       ...common,
-      path: new URL(startUrl).pathname.slice(new URL(config.baseUrl).pathname.replace(/\/$/, '').length),
+      path: startPath.slice(basePath.replace(/\/$/, '').length),
       action: 'start',
       failures: answerFailures(answerInPlace),
       guards: [refusePrefetch],
@@ -139,10 +141,10 @@ function createListener(
   endpoints: readonly Endpoint[],
   answerInPlace: ReturnType<typeof failurePage>,
 ): RequestListener {
-  const context = { watchOrigins: () => passOn, rateLimits: [] };
+  const context = { createOriginWarning: () => passOn, rateLimits: [] };
   const app = createKoa({ stopping: false }, answerInPlace);
   const { pathname } = new URL(baseUrl);
-  if (pathname !== '/') app.use(withoutBasePath(pathname, (path) => endpoints.some((one) => one.path === path)));
+  if (pathname !== '/') app.use(removeBasePath(pathname, (path) => endpoints.some((one) => one.path === path)));
   app.use(createRouter(endpoints, context).routes());
   const nothing = { path: '', action: undefined, readers: noPages, isLimited: false } as const;
   app.use(createHandler({ ...nothing, handle: failNotFound }, context));
@@ -155,7 +157,7 @@ function failNotFound(): never {
   throw new RelayError('not_found');
 }
 
-/** The page in the browser at the end. Only the terminal says who logged in. */
+/** Shows the last page in the browser. Only the terminal says who logged in. */
 function answerArrived(ctx: Context): void {
   const title = 'The login has arrived';
   ctx.body = htmlPage(

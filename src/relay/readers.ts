@@ -4,6 +4,7 @@ import type { Readers } from '../http/cors.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 
+/** No page may read the response. */
 export const noPages: Readers = { hasOrigin: () => false };
 
 /** Pages of every front end may read the response, with credentials. */
@@ -12,8 +13,8 @@ export function pagesOfFrontEnds({ frontEnds }: Pick<Config, 'frontEnds'>): Read
 }
 
 /**
- * Addresses at which OAuth clients look for metadata. Most addresses that they guess do not exist. A page that cannot
- * read the 404 takes it for a broken network, and does not try the next address.
+ * Whether an OAuth client on a page may have guessed the address as one of metadata. Then every page may read a 404 there.
+ * A page that cannot read it takes it for a broken network, and does not try the next address.
  */
 export const isGuessOfMetadata = ({ path }: Context) =>
   /\/\.well-known\/(oauth-[^/]+|openid-configuration)(\/|$)/.test(path);

@@ -22,7 +22,7 @@ import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../fro
 import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { audienceOfMachine, credentialIds } from '../front-ends/machine.ts';
 import { createGrants, type Grants } from '../grants/grants.ts';
-import { type Context, claimedQuery } from '../http/context.ts';
+import { type Context, truncatedQuery } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import { createAddressLimits } from '../login/address-limits.ts';
 import { createLoginProtection, createPeekLogin } from '../login/protection.ts';
@@ -44,7 +44,7 @@ import type { Memory } from './memory.ts';
 
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
 
-export const wordsOf = ({ word, others }: ServedRegistration): readonly string[] => [
+export const wordsOfPaths = ({ word, others }: ServedRegistration): readonly string[] => [
   word,
   ...others.map((one) => one.word),
 ];
@@ -73,7 +73,7 @@ export async function serveRegistration(
   const { config } = context;
   const [keys, source] = await Promise.all([
     deriveKeys(config.keySecrets, registered.clientSecret),
-    providerSource(registered, upstream, context),
+    createProviderSource(registered, upstream, context),
   ]);
   const shared = { ...context, registered, upstream, keys, source };
   const [first, ...others] = mapNonEmpty(registered.paths, (path) => servePath(path, shared));
@@ -104,7 +104,7 @@ interface PathContext extends ServingContext {
  * The binding of states and codes: the callback URL, which the provider compares, and the word of the path if all paths
  * share a configured callback URL, because front ends compare the issuer.
  */
-function placeOf({ word, callbackPath, callbackUri }: RegistrationConfig['paths'][number]): string {
+function createBinding({ word, callbackPath, callbackUri }: RegistrationConfig['paths'][number]): string {
   return callbackPath === defaultCallbackPath(word) ? callbackUri : `${callbackUri} ${word}`;
 }
 
@@ -114,7 +114,7 @@ function placeOf({ word, callbackPath, callbackUri }: RegistrationConfig['paths'
  */
 function servePath(path: RegistrationConfig['paths'][number], context: PathContext) {
   const { word, callbackPath, callbackUri } = path;
-  const place = placeOf(path);
+  const place = createBinding(path);
   const { config, logger, now, memory, sessions, documents, pages } = context;
   const { registered, upstream, keys, source } = context;
   const audienceAt = (provider: Provider) => audienceOfRegistration(registered, provider);
@@ -179,7 +179,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     frontEnds: createFrontEnds(frontEnds, clients, ownClients),
     questions,
     peekLogin,
-    isOwnCallback: (ctx: Context): boolean => states.isOwn(claimedQuery(ctx)['state']),
+    isOwnCallback: (ctx: Context): boolean => states.isOwn(truncatedQuery(ctx)['state']),
     grants,
     limits: addressLimits,
     doors,
@@ -266,7 +266,7 @@ function createDoors(
 }
 
 /** The source of a registration's provider: its configuration, or discovery. */
-async function providerSource(
+async function createProviderSource(
   { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
   upstream: UpstreamClient,
   { config: { registrations }, logger, memory: { providers } }: ServingContext,

@@ -34,7 +34,7 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
   const { now = Date.now, memory = createMemory(now), observers = [], resolve } = surroundings;
   const { documentsHere = isLoopback(new URL(baseUrl)) } = surroundings;
-  const sessions = await createRelaySessions(config, memory.logouts, now);
+  const sessions = await createSessionsIfAny(config, memory.logouts, now);
   const documents = createDocuments(documentsHere, now, resolve);
   const pages = createPages(config.pages);
   const context: ServingContext = { config, logger, now, memory, sessions, documents, pages };
@@ -79,8 +79,8 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
   };
 }
 
-/** @returns undefined if no front end has sessions */
-async function createRelaySessions(config: Config, logouts: Marks, now: Clock) {
+/** Creates the sessions of front ends. @returns undefined if no front end has sessions */
+async function createSessionsIfAny(config: Config, logouts: Marks, now: Clock) {
   const frontEnds = config.frontEnds.filter(hasSessions);
   if (frontEnds.length === 0) return undefined;
   const settings = {

@@ -4,8 +4,8 @@ import type { Endpoint } from './endpoint.ts';
 import type { ServedRegistration } from './registrations.ts';
 
 /**
- * The metadata of all resources. Resources at different hosts may have the same path. A host with one resource also has
- * its metadata at the bare path.
+ * The endpoints with metadata of resources. Resources at different hosts may share a path. A host with only one resource
+ * also has its metadata at the bare path.
  */
 export function resourceMetadataEndpoints(
   served: readonly Pick<ServedRegistration, 'doors' | 'issuer'>[],
@@ -19,42 +19,49 @@ export function resourceMetadataEndpoints(
   );
   const hostnames = new Set(all.map(({ url }) => url.hostname));
   const byHost = Map.groupBy(all, ({ url }) => url.host);
-  const places = all.flatMap(({ paths, ...metadata }) => {
+  const atPaths = all.flatMap(({ paths, ...metadata }) => {
     const isOnlyOne = byHost.get(metadata.url.host)?.length === 1;
-    const there = isOnlyOne ? paths.union(new Set([bareMetadataPath])) : paths;
-    return [...there].map((path) => ({ path, isItsOwn: paths.has(path), ...metadata }));
+    const allPaths = isOnlyOne ? paths.union(new Set([bareMetadataPath])) : paths;
+    return [...allPaths].map((path) => ({ path, isStandard: paths.has(path), ...metadata }));
   });
-  return [...Map.groupBy(places, ({ path }) => path)].map(
-    ([path, found]): Endpoint => ({
+  return [...Map.groupBy(atPaths, ({ path }) => path)].map(
+    ([path, candidates]): Endpoint => ({
       path,
       action: 'resource-metadata',
       methods: ['GET', 'HEAD'],
-      // Metadata lead clients on every page to the login.
+      // Clients on every page need the metadata to find the login.
       readers: { hasOrigin: () => false, all: true },
       isLimited: false,
-      handle: (ctx, next) => metadataOfHost(ctx, found, hostnames)?.handle(ctx, next) ?? next(),
+      handle: (ctx, next) => findMetadataForHost(ctx, candidates, hostnames)?.handle(ctx, next) ?? next(),
     }),
   );
 }
 
 interface Metadata {
   readonly url: URL;
-  /** Whether this is the standard address, and not the bare path. */
-  readonly isItsOwn: boolean;
+  /** Whether this is the standard path, and not the bare one. */
+  readonly isStandard: boolean;
   readonly handle: Handler;
 }
 
 /**
- * The metadata for the host of a request. Proxies change hosts, and drop or add ports, so an unknown host gets the
- * metadata if there is only one resource here.
+ * Finds the metadata for the host of a request. Proxies change hosts, and drop or add ports. So an unknown host gets the
+ * metadata if they can be only those of one resource.
  *
- * @param hostnames of all resources
+ * @param candidates the metadata at the path of the request
+ * @param hostnames the hosts of all resources
  */
-function metadataOfHost({ host, hostname }: Context, found: readonly Metadata[], hostnames: ReadonlySet<string>) {
-  const withPort = found.find(({ url }) => url.host === host.toLowerCase());
-  if (withPort !== undefined) return withPort;
-  const there = found.filter(({ url }) => url.hostname === hostname.toLowerCase());
-  const own = found.filter(({ isItsOwn }) => isItsOwn);
-  const meant = hostnames.has(hostname.toLowerCase()) ? [there] : [own, found];
-  return meant.find(({ length }) => length === 1)?.[0];
+function findMetadataForHost(
+  { host, hostname }: Context,
+  candidates: readonly Metadata[],
+  hostnames: ReadonlySet<string>,
+): Metadata | undefined {
+  const withSamePort = candidates.find(({ url }) => url.host === host.toLowerCase());
+  if (withSamePort !== undefined) return withSamePort;
+  if (hostnames.has(hostname.toLowerCase())) {
+    return onlyElement(candidates.filter(({ url }) => url.hostname === hostname.toLowerCase()));
+  }
+  return onlyElement(candidates.filter(({ isStandard }) => isStandard)) ?? onlyElement(candidates);
 }
+
+const onlyElement = ([first, ...others]: readonly Metadata[]) => (others.length === 0 ? first : undefined);

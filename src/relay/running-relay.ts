@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { hasSessions } from '../config/registration-config.ts';
-import { unixSocket } from '../http/subscriber.ts';
+import { unixSocketWord } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
 import { longestWait } from '../login/refusal-limit.ts';
 import { loggedAddresses } from '../observability/logged-address.ts';
@@ -25,29 +25,29 @@ export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
  * @throws {ConfigError} if the passed socket cannot be listened on
  */
 export async function startRelay(config: Config, logger: Logger, socket: PassedSocket | undefined) {
-  // The metrics need it before there is a relay.
+  // The metrics may be asked for it before there is a relay.
   let situation = (): Situation => ({ callsInFlight: 0, ready: false, providers: [] });
-  // Loaded only if metrics are enabled.
-  const load = () => import('../observability/request-metrics.ts');
-  const metrics = config.metrics && (await load()).createMetrics(() => situation());
+  // The library is loaded only if metrics are enabled.
+  const loadMetrics = () => import('../observability/request-metrics.ts');
+  const metrics = config.metrics && (await loadMetrics()).createMetrics(() => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
   const shared = await openSharedMemory(config, logger, metrics, Date.now);
   const memory = createMemory(Date.now, shared);
-  const create = (by: Config) => createRelay(by, logger, { observers, memory });
+  const create = (settings: Config) => createRelay(settings, logger, { observers, memory });
   // Open it first, so that it serves metrics while the relay waits for the issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics, logger);
   let relay = await create(config);
-  let current = config;
-  situation = () => describeSituation(relay, current, memory);
+  let currentConfig = config;
+  situation = () => describeSituation(relay, currentConfig, memory);
   const server = await listen(
     relay.listener,
     socket ?? { host: config.host, port: config.port },
-    { ...limits, headerSize: headerSizeFor(config), connections: connectionsFor(config, logger) },
+    { ...limits, headerSize: headerSizeFor(config), connections: decideConnectionLimit(config, logger) },
     createServerObserver(config, logger, metrics),
     config.certificate,
-    () => hasGateways(current),
+    () => hasGateways(currentConfig),
   );
-  settleEngine();
+  setEngineFlags();
   if (server.address === 'unix') warnOfUnixSocket(config, logger);
   return {
     /** `http://host:port`. */
@@ -56,8 +56,8 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
     metricsAddress: metricsPort?.address,
     requestsInFlight: server.requestsInFlight,
     /**
-     * Switches to another configuration on the same port. Requests in flight end with the old one. It must not be
-     * called twice at a time.
+     * Switches to another configuration on the same port. Requests in flight end with the old one. Do not call it again
+     * before it has ended.
      *
      * @returns false if the relay was closed before it could switch
      */
@@ -67,14 +67,14 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
         next.close();
         return false;
       }
-      const before = relay;
+      const previous = relay;
       relay = next;
-      current = changed;
+      currentConfig = changed;
       configureSharedMemory(shared, changed);
       server.serve(relay.listener);
       relay.takeOver();
-      if (changed.certificate) server.certify(changed.certificate);
-      setTimeout(before.close, longestCall(config)).unref();
+      if (changed.certificate) server.replaceCertificate(changed.certificate);
+      setTimeout(previous.close, timeToLastCall(config)).unref();
       return true;
     },
     /** Stops listening, lets requests in flight finish, and closes every connection. */
@@ -89,7 +89,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   };
 }
 
-/** What the metrics show of a relay at this moment. */
+/** Describes what the metrics show of a relay at this moment. */
 function describeSituation(
   relay: Awaited<ReturnType<typeof createRelay>>,
   { registrations }: Config,
@@ -109,7 +109,7 @@ function describeSituation(
   };
 }
 
-/** Logs and counts what the server answers without the relay. */
+/** Creates the observer that logs and counts what the server answers without the relay. */
 function createServerObserver(
   { logClientAddress, trustedProxies }: Config,
   logger: Logger,
@@ -132,14 +132,14 @@ function createServerObserver(
   };
 }
 
-/** Bytes that the headers of a request may have, which are more if cookies come. A reload does not change it. */
+/** The bytes that the headers of a request may have. A reload does not change this limit. */
 export function headerSizeFor({ frontEnds, resources }: Config): number {
   const haveCookies = frontEnds.some(hasSessions) || resources.some(({ browser }) => browser !== undefined);
   return haveCookies ? limits.headerSizeWithCookies : limits.headerSize;
 }
 
-/** The number of accepted connections, reduced if too few files may be open. */
-function connectionsFor(config: Config, logger: Logger): number {
+/** Decides how many connections are accepted. Warns if the process may open too few files for the configured number. */
+function decideConnectionLimit(config: Config, logger: Logger): number {
   const { maxConnections } = config;
   const openFiles = mostOpenFiles();
   if (openFiles === undefined) return maxConnections;
@@ -154,31 +154,31 @@ function connectionsFor(config: Config, logger: Logger): number {
 
 const hasGateways = ({ resources }: Config) => resources.some(({ upstream }) => upstream !== undefined);
 
-/** Milliseconds after which no request in flight makes a call any more. */
-function longestCall({ frontEnds, providerTimeout }: Config): number {
+/** Milliseconds after which no request that is in flight now makes a call to the provider any more. */
+function timeToLastCall({ frontEnds, providerTimeout }: Config): number {
   // A callback may wait for its turn, then for one call of another login. Then it makes its own call, asks whether the
   // person may log in, and revokes the token if not.
-  const ofLogins = longestWait + 4 * providerTimeout;
+  const callsOfLogin = 4;
+  const longestLogin = longestWait + callsOfLogin * providerTimeout;
   const hasApis = frontEnds.some(({ apis }) => apis.length > 0);
-  return hasApis ? Math.max(ofLogins, limits.apiCallTime) : ofLogins;
+  return hasApis ? Math.max(longestLogin, limits.apiCallTime) : longestLogin;
 }
 
 function warnOfUnixSocket({ rateLimit, refusedExchanges, trustedProxies }: Config, logger: Logger) {
-  const counts = rateLimit !== undefined || refusedExchanges > 0;
-  if (!counts || trustedProxies.includes(unixSocket)) return;
+  const limitsAddresses = rateLimit !== undefined || refusedExchanges > 0;
+  if (!limitsAddresses || trustedProxies.includes(unixSocketWord)) return;
   logger.warn(
     '--trusted-proxies (TRUSTED_PROXIES) does not list unix: behind the Unix socket all clients share one rate limit, and refused exchanges are not limited',
   );
 }
 
 /**
- * Sets V8's flags for a program that allocates the same short-lived objects for years.
- *
- * It must be called after the start, because V8 rejects cached code if its flags differ.
+ * Sets V8's flags for a program that allocates the same short-lived objects for years. Call it after the start, because
+ * V8 rejects cached code if its flags differ.
  */
-function settleEngine(): void {
-  // With pretenuring, V8 would allocate objects that lived long during warm-up as old ones forever. A
-  // lookup would take a fifth more CPU time, and a young collection ten milliseconds instead of one.
+function setEngineFlags(): void {
+  // With pretenuring, V8 would forever allocate as old what lived long during warm-up. A lookup would take a fifth more
+  // CPU time, and a young collection ten milliseconds instead of one.
   setFlagsFromString('--no-allocation-site-pretenuring');
   // Collect old objects after a growth of a fifth, to keep memory small.
   setFlagsFromString('--heap-growing-percent=20');

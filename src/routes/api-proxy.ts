@@ -19,14 +19,14 @@ export interface Api extends Way {
 /**
  * Passes requests of a page to a provider's API, with the access token of the page's session.
  *
- * @param subscriberUnlessProxy the client address of a request; undefined if it may be a proxy's
+ * @param clientNetworkUnlessProxy the client address of a request; undefined if it may be a proxy's
  * @param baseUrl the relay's public address
  * @see RFC 10017 §6.1.3.6
  */
 export function proxyApi(
   api: Api,
   requests: SessionRequests,
-  subscriberUnlessProxy: (request: IncomingMessage) => string | undefined,
+  clientNetworkUnlessProxy: (request: IncomingMessage) => string | undefined,
   baseUrl: string,
 ): Handler {
   return async (ctx: Context) => {
@@ -38,7 +38,7 @@ export function proxyApi(
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
     const headers = apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken);
-    const holder = { session: session.id, address: subscriberUnlessProxy(ctx.req) };
+    const holder = { session: session.id, address: clientNetworkUnlessProxy(ctx.req) };
     await passOn(ctx, {
       method,
       url,

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Middleware } from 'koa';
 import type { Context } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
-import { hasShort } from '../http/request-guards.ts';
+import { isShortHeader } from '../http/request-guards.ts';
 import { paths } from '../paths.ts';
 
 const hour = 3600;
@@ -54,7 +54,7 @@ function clientFile(
   const name = hash('sha256', content, 'base64url');
   return (ctx) => {
     allowAllPages(ctx);
-    const accepted = hasShort(ctx, 'Accept-Encoding') ? Object.keys(encodings) : [];
+    const accepted = isShortHeader(ctx, 'Accept-Encoding') ? Object.keys(encodings) : [];
     const encoding = accepted.find((one) => ctx.acceptsEncodings(one, 'identity') === one);
     ctx.set({
       'Cache-Control': caching,
@@ -66,6 +66,6 @@ function clientFile(
     ctx.body = (encoding && encodings[encoding]) || content;
     // Koa compares the ETag only if the status is set.
     ctx.status = 200;
-    if (hasShort(ctx, 'If-None-Match') && ctx.fresh) ctx.status = 304;
+    if (isShortHeader(ctx, 'If-None-Match') && ctx.fresh) ctx.status = 304;
   };
 }

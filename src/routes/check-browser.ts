@@ -2,7 +2,7 @@ import { opensPage } from '../browsers/browser-request.ts';
 import { wayBackTo } from '../browsers/way-back.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
-import { withoutRelayCookies } from '../http/cookie-writer.ts';
+import { withoutRelayCookies } from '../http/cookies.ts';
 import type { AskedRequest, FindAsked } from '../http/forwarded-request.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import { type DoorPlace, enterDoor, redirectThroughProxy } from './enter-door.ts';

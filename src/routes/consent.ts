@@ -12,7 +12,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import { type Context, type Handler, inOrder } from '../http/context.ts';
-import { answerFailures, answering } from '../http/error-responder.ts';
+import { answerFailures, withFailureAnswer } from '../http/error-responder.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
@@ -94,7 +94,7 @@ export function consentEndpoint(served: Served): Handler {
       return;
     }
     questions.end(ctx, login);
-    await answering(frontEnd.deliveryOf(login.request).fail, () => {
+    await withFailureAnswer(frontEnd.deliveryOf(login.request).fail, () => {
       if (decision !== 'confirmed' && !isTyped) throw new RelayError('consent_denied');
     });
     redirectToProvider(ctx, { ...served, frontEnd }, login.request);

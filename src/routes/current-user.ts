@@ -1,5 +1,5 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
-import { type Context, clientGone, type Handler, readQuery, recordCall } from '../http/context.ts';
+import { type Context, clientGoneSignal, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { requireTokenOfAnyScheme, withoutGateCredentials } from '../oauth/authorization-header.ts';
 import { looksSealed } from '../sealing/sealed.ts';
 import type { FindRegistration, SessionLookup } from './session-lookup.ts';
@@ -41,7 +41,7 @@ async function lookUpRecord(ctx: Context, accessToken: string, find: FindRegistr
   const lookUp = (isLimited: boolean) => {
     // A limited call continues if the client hangs up. Otherwise, the client could avoid the limit by hanging up early.
     const mayAbort = !isLimited || ctx.res.closed;
-    const signal = mayAbort ? clientGone(ctx) : undefined;
+    const signal = mayAbort ? clientGoneSignal(ctx) : undefined;
     return registration.lookUpUser(accessToken, recordCall(ctx), signal);
   };
   const address = registration.addressOf(ctx.req);

@@ -1,6 +1,6 @@
 import { openByCookie } from '../browsers/door-cookies.ts';
 import { type FailureCode, isFailure, RelayError, refusalsAtProvider, unlessFailed } from '../failures/relay-error.ts';
-import { type Context, claimedQuery, type Handler, readQuery } from '../http/context.ts';
+import { type Context, type Handler, readQuery, truncatedQuery } from '../http/context.ts';
 import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
 import { hashKey } from '../memory/recent.ts';
 import { readSingle, withParameters } from '../oauth/query.ts';
@@ -92,7 +92,7 @@ async function returnToPage({ door }: DoorPlace, ctx: Context, state: string): P
  */
 export function spendForeignCode({ served, door }: DoorPlace): Handler {
   return async (ctx: Context, next) => {
-    const query = claimedQuery(ctx);
+    const query = truncatedQuery(ctx);
     const code = unlessFailed(() => readSingle(query['code']));
     const isOwn = unlessFailed(() => door.logins.verify(ctx, readSingle(query['state']))) !== undefined;
     const opened =

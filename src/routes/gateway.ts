@@ -9,7 +9,7 @@ import { applicationUrl, relayedLocation } from '../api-proxy/path.ts';
 import { answerHeaders, openingHeaders } from '../api-proxy/websocket.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler, RequestState } from '../http/context.ts';
-import { isRelayCookie, withoutRelayCookies } from '../http/cookie-writer.ts';
+import { isRelayCookie, withoutRelayCookies } from '../http/cookies.ts';
 import { passedMethods } from '../http/cors.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
@@ -55,7 +55,7 @@ export interface GatewayContext {
   /** Whether the relay has several gateways, which must leave places to each other. */
   readonly areSeveral: boolean;
   /** The client address of a request; undefined if it may be a proxy's. */
-  readonly subscriberUnlessProxy: (request: IncomingMessage) => string | undefined;
+  readonly clientNetworkUnlessProxy: (request: IncomingMessage) => string | undefined;
   /** Called if a request gets no place, or takes the place of another request. */
   readonly onFull: () => void;
 }
@@ -213,10 +213,10 @@ function passAsApplication(resource: Resource, upstream: Upstream): PassRules {
 function createCall(
   ctx: Context,
   stream: Omit<Stream, 'end'>,
-  { streams, areSeveral, subscriberUnlessProxy, onFull }: GatewayContext,
+  { streams, areSeveral, clientNetworkUnlessProxy, onFull }: GatewayContext,
   webSocket: WebSocketOpening | undefined,
 ): Passage['call'] {
-  const source: StreamSource = { address: subscriberUnlessProxy(ctx.req), hasOthers: areSeveral };
+  const source: StreamSource = { address: clientNetworkUnlessProxy(ctx.req), hasOthers: areSeveral };
   let transfer: Transfer | undefined;
   /** Why the relay itself has ended the request. Undefined if it has not. */
   let cut: Cut | undefined;

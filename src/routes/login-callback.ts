@@ -1,8 +1,8 @@
 import type { Delivery } from '../delivery/delivery.ts';
 import { type FailureCode, isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Place, Served } from '../front-ends/front-ends.ts';
-import { type Context, claimedQuery, type Handler, readQuery, recordCall } from '../http/context.ts';
-import { answerFailures, answering } from '../http/error-responder.ts';
+import { type Context, type Handler, readQuery, recordCall, truncatedQuery } from '../http/context.ts';
+import { answerFailures, withFailureAnswer } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import type { Login } from '../login/state.ts';
@@ -32,7 +32,7 @@ export function loginCallback(served: Served): Handler {
     const callback = { ...served, registration, frontEnd, ctx, query, login };
     const delivery = frontEnd.deliveryOf(login?.request);
     if (login === undefined) return await deliver(callback, delivery);
-    await answering(delivery.fail, async () => {
+    await withFailureAnswer(delivery.fail, async () => {
       protection?.expectFresh(ctx, login);
       try {
         await deliver(callback, delivery);
@@ -144,7 +144,7 @@ const ofInstallations: ReadonlySet<FailureCode> = new Set<FailureCode>(['app_ins
  * it itself
  */
 function deliveryOfFailure(ctx: Context, { frontEnds, peekLogin }: Served): Delivery | undefined {
-  const { state } = claimedQuery(ctx);
+  const { state } = truncatedQuery(ctx);
   const login = peekLogin(ctx);
   if (login === undefined) {
     // A callback without a state may belong to the default front end. A state that does not open could belong to any of

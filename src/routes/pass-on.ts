@@ -1,6 +1,6 @@
 import { proxiedUrl } from '../api-proxy/path.ts';
 import { RelayError } from '../failures/relay-error.ts';
-import { awaitBody, readBody } from '../http/body.ts';
+import { readBody, sendContinue } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 import { limits } from '../limits.ts';
@@ -79,7 +79,7 @@ async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   if (length !== undefined && length <= limits.requestBodySize) {
     return await readBody(ctx);
   }
-  awaitBody(ctx);
+  sendContinue(ctx);
   return { content: ctx.req, length };
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
-import { type Context, clientGone, readQuery, recordCall } from '../http/context.ts';
+import { type Context, clientGoneSignal, readQuery, recordCall } from '../http/context.ts';
 import type { RegistrationSource } from '../login/registration.ts';
 import { createRecent } from '../memory/recent.ts';
 import type { Query } from '../oauth/query.ts';
@@ -41,7 +41,7 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
   }
 
   const askProvider = async (ctx: Context, opened: OpenSession) =>
-    await opened.registration.lookUpUser(requests.requireToken(opened), recordCall(ctx), clientGone(ctx));
+    await opened.registration.lookUpUser(requests.requireToken(opened), recordCall(ctx), clientGoneSignal(ctx));
 
   return {
     hasCookie: requests.sessions.hasCookie,

@@ -3,7 +3,7 @@ import { beginningOf, RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
-import { answering } from '../http/error-responder.ts';
+import { withFailureAnswer } from '../http/error-responder.ts';
 import type { Query } from '../oauth/query.ts';
 import { narrowScope, scopeWithin, scopeWithout } from '../oauth/scope.ts';
 import {
@@ -35,7 +35,7 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
     if (!isOAuthRequest(query)) return await startPlainly(ctx, query, served, frontEnds);
     // Until a redirect URI is known to belong to the front end, failures are shown here.
     const { answerInPlace } = served.frontEnds.first;
-    await answering(answerInPlace, () => startByOAuth(ctx, query, served, frontEnds));
+    await withFailureAnswer(answerInPlace, () => startByOAuth(ctx, query, served, frontEnds));
   };
 }
 
@@ -55,17 +55,17 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   const { cmsBackend, tokenDelivery, origin, answerInPlace } = frontEnd;
   const { provider: backend = cmsBackend } = query;
   const isCms = cmsBackend !== undefined;
-  await answering(answerInPlace, () => {
+  await withFailureAnswer(answerInPlace, () => {
     // A CMS's popup itself tells people that another page opened it.
     if (!isCms) expectKnownPage(ctx, place);
     // A CMS ignores messages without the name of its backend.
     if (isCms && backend !== cmsBackend) throw new RelayError('cms_backend_wrong');
   });
-  const state = await answering(frontEnd.deliveryOf().fail, () => {
+  const state = await withFailureAnswer(frontEnd.deliveryOf().fail, () => {
     if (tokenDelivery === 'code') throw new RelayError('pkce_required');
     return served.registration.protection && !isCms ? readFrontEndState(query) : undefined;
   });
-  await answering(frontEnd.deliveryOf({ state }).fail, () => {
+  await withFailureAnswer(frontEnd.deliveryOf({ state }).fail, () => {
     const returnTo = tokenDelivery === 'session' ? readReturnTo(query, origin) : undefined;
     const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
     redirectToProvider(ctx, place, { state, returnTo, ...readScopeAndAccount(query, place, narrow) });
@@ -117,7 +117,7 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   const openClient = client?.vouchedBy === 'operator' ? undefined : client;
   const answeringAtClient = <Result>(state: string | undefined, work: () => Result) => {
     const { fail } = frontEnd.deliveryOf({ state, oauth: { redirectUri, codeChallenge: '' } });
-    return openClient ? work() : answering(fail, work);
+    return openClient ? work() : withFailureAnswer(fail, work);
   };
   const state = await answeringAtClient(undefined, () => readFrontEndState(query));
   await answeringAtClient(state, () => {

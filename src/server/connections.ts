@@ -1,80 +1,80 @@
 import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { limits } from '../limits.ts';
+import { createTurns } from './fair-turns.ts';
 import { type Excess, parseInPieces, type Request } from './parsing.ts';
-import { createTurns } from './turns.ts';
 
 interface Connection {
   readonly socket: Socket;
   /** The responses in flight, in the order of sending. */
   readonly responses: Set<ServerResponse>;
   latest?: Request;
-  /** Set once more requests came than may be in flight. */
+  /** Set once the peer has sent more requests than may be in flight. */
   hasTooMany?: true;
-  /** The socket of the requests: the connection's, or TLS's. */
-  http: Socket;
+  /** The socket that carries the requests: `socket`, or the one of TLS above it. */
+  httpSocket: Socket;
   /** The bytes passed in both directions when the connection began to wait for its peer. */
   bytesBefore: number;
 }
 
-// The most connections to examine for each one beyond the limit.
-const mostLooks = 512;
+// The most connections to examine for each connection beyond the limit.
+const mostExamined = 512;
 
 export type Connections = ReturnType<typeof limitConnections>;
 
-/** Told about what exceeds the limits of connections. */
-interface Excesses {
-  /** Called when a connection was closed because there were too many. */
-  tooMany(): void;
-  /** Called once for a connection of which no more is parsed. Its last requests still have to be answered. */
-  excess(reason: Excess, socket: Socket): void;
+/** Learns which connections exceed a limit. */
+interface ConnectionObserver {
+  /** Called when a connection was closed because there are too many. */
+  onTooMany(): void;
+  /** Called once for a connection when no more of it is parsed. Its last requests still have to be answered. */
+  onExcess(reason: Excess, socket: Socket): void;
 }
 
 /**
- * Limits a server's connections. One too many replaces the one that has waited for its peer for longest: idle, for the
- * body of a request, or for the peer to take an answer. So peers that send or read nothing cannot exclude others. If
- * none waits, the new one is closed.
+ * Limits a server's connections. A connection beyond the limit replaces the one that has waited longest for its peer:
+ * for a request, for the body of a request, or until the peer takes a response. So peers that send or read nothing
+ * cannot exclude others. If none waits, the new connection is closed.
  *
  * Each connection has one request in the process at a time. A few more may wait behind it.
  */
-export function limitConnections(server: Server, most: number, on: Excesses) {
+export function limitConnections(server: Server, most: number, observer: ConnectionObserver) {
   const connections = new WeakMap<Socket, Connection>();
   const turns = createTurns();
-  const isSecure = 'setSecureContext' in server;
+  const hasTls = 'setSecureContext' in server;
   const handshakes = new Map<string, Connection>();
   const queue = createQueue();
-  let open = 0;
-  let inFlight = 0;
+  let openConnections = 0;
+  let requestsInFlight = 0;
 
   server.on('connection', (socket: Socket) => {
-    turns.accepted();
-    const connection: Connection = { socket, http: socket, responses: new Set(), bytesBefore: 0 };
+    turns.onAccepted();
+    const connection: Connection = { socket, httpSocket: socket, responses: new Set(), bytesBefore: 0 };
     connections.set(socket, connection);
-    if (!isSecure) parse(socket, connection);
+    if (!hasTls) parse(socket, connection);
     queue.add(connection);
-    open += 1;
-    const peer = isSecure ? peerOf(socket) : '';
-    if (isSecure) handshakes.set(peer, connection);
+    openConnections += 1;
+    const peer = hasTls ? peerKey(socket) : '';
+    if (hasTls) handshakes.set(peer, connection);
     socket.once('close', () => {
       queue.delete(connection);
       handshakes.delete(peer);
-      open -= 1;
-      // Node.js closes only the first of them.
-      inFlight -= connection.responses.size;
+      openConnections -= 1;
+      // Node.js closes only the first of the responses.
+      requestsInFlight -= connection.responses.size;
       connection.responses.clear();
     });
-    if (open <= most) return;
-    on.tooMany();
+    if (openConnections <= most) return;
+    observer.onTooMany();
     const replaced = queue.findReplaceable() ?? connection;
     queue.delete(replaced);
     replaced.socket.destroy();
   });
   // TLS wraps the connection's socket in another one that does not expose it, but has the same peer.
   server.on('secureConnection', (secured: Socket) => {
-    const connection = handshakes.get(peerOf(secured));
+    const connection = handshakes.get(peerKey(secured));
     if (connection === undefined) return;
     connections.set(secured, connection);
-    connection.http = secured;
+    connection.httpSocket = secured;
     parse(secured, connection);
   });
 
@@ -84,46 +84,52 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
       () => connection.latest,
       () => {
         if (connection.hasTooMany) return 'pipelined_too_many';
-        return connection.latest?.isCrumbled ? 'chunks_too_small' : undefined;
+        return connection.latest?.hasTooManySmallChunks ? 'chunks_too_small' : undefined;
       },
-      (reason) => on.excess(reason, socket),
+      (reason) => observer.onExcess(reason, socket),
       turns,
     );
   }
 
   return {
     /** The number of requests whose response has not been sent completely. */
-    inFlight: () => inFlight,
-    /** The socket below a TLS socket whose handshake failed. */
-    unsecured: (secured: Socket): Socket | undefined => handshakes.get(peerOf(secured))?.socket,
+    inFlight: () => requestsInFlight,
+    /** The socket below a TLS socket whose handshake has failed. */
+    socketBelowTls: (secured: Socket): Socket | undefined => handshakes.get(peerKey(secured))?.socket,
     /** Whether the connection has reached HTTP, which with TLS is after the handshake. */
     has: (socket: Socket): boolean => connections.has(socket),
     /**
      * Tracks a request until its response is sent or the peer is gone.
      *
-     * @param begin handles the request, once those before it on its connection are answered. It is not called if the
-     *   connection has ended by then, or if too many wait
+     * @param handle handles the request. It is called once the earlier requests on the connection are answered, unless
+     *   the connection has ended by then, or too many requests wait
      */
-    serve(request: Request, response: ServerResponse, begin: () => void): void {
+    serve(request: Request, response: ServerResponse, handle: () => void): void {
       const connection = connections.get(request.socket);
       if (connection === undefined || connection.hasTooMany) return;
       const { responses, socket } = connection;
-      const before = [...responses].at(-1);
+      const previous = [...responses].at(-1);
       connection.latest = request;
       if (responses.size >= limits.requestsOfConnection) {
         connection.hasTooMany = true;
         return;
       }
       responses.add(response);
-      inFlight += 1;
+      requestsInFlight += 1;
       queue.startWaiting(connection);
       response.once('close', () => {
-        if (responses.delete(response)) inFlight -= 1;
+        if (responses.delete(response)) requestsInFlight -= 1;
         if (!socket.destroyed) queue.startWaiting(connection);
       });
-      if (before === undefined) begin();
+      if (previous === undefined) {
+        handle();
+        return;
+      }
+      const handleIfOpen = () => {
+        if (request.socket.writable) handle();
+      };
       // Other connections get their turn in between.
-      else before.once('close', () => setImmediate(() => request.socket.writable && begin()));
+      previous.once('close', () => setImmediate(handleIfOpen));
     },
     /** The responses in flight on this connection, in the order of sending. */
     responsesOn: (socket: Socket): readonly ServerResponse[] => [...(connections.get(socket)?.responses ?? [])],
@@ -141,17 +147,18 @@ function createQueue() {
     waiting.add(connection);
   }
 
-  /** The connection that has waited for its peer for longest, among those examined. */
+  /** Finds the connection that has waited longest for its peer, among those examined. */
   function findReplaceable(): Connection | undefined {
-    // Bounds the time for a connection beyond the limit. The examined ones come last for the next one.
-    let looks = Math.min(mostLooks, waiting.size);
+    // Bound the time for each connection beyond the limit. The examined ones move to the end, so the next search
+    // examines others.
+    let left = Math.min(mostExamined, waiting.size);
     for (const connection of waiting) {
-      if (looks === 0) break;
-      looks -= 1;
-      // The wait of a large upload or download that makes progress starts again.
-      const goesOn = bytesPassed(connection) - connection.bytesBefore >= limits.requestBodySize;
+      if (left === 0) break;
+      left -= 1;
       const isIdle = connection.responses.size === 0;
-      if (isIdle || (waitsForPeer(connection) && !goesOn)) return connection;
+      // The wait of a large upload or download that makes progress starts again.
+      const makesProgress = bytesPassed(connection) - connection.bytesBefore >= limits.requestBodySize;
+      if (isIdle || (waitsForPeer(connection) && !makesProgress)) return connection;
       startWaiting(connection);
     }
     return undefined;
@@ -165,22 +172,24 @@ function createQueue() {
   };
 }
 
-/** The bytes that were read, and those that the peer has taken. */
-function bytesPassed({ socket, http }: Connection): number {
-  return socket.bytesRead + http.bytesWritten - http.writableLength;
+/** The number of bytes that were read, and that the peer has taken. */
+function bytesPassed({ socket, httpSocket }: Connection): number {
+  return socket.bytesRead + httpSocket.bytesWritten - httpSocket.writableLength;
 }
 
-/** Whether a connection waits for its peer: for the rest of a body, or for the peer to take an answer. */
-function waitsForPeer({ responses, http }: Connection): boolean {
+/** Whether a connection waits for its peer: for the rest of a body, or until the peer takes a response. */
+function waitsForPeer({ responses, httpSocket }: Connection): boolean {
   const [response, ...pipelined] = responses;
   if (response === undefined) return false;
   // An event stream may have nothing to take.
-  if (response.headersSent) return http.writableLength > 0;
+  if (response.headersSent) return httpSocket.writableLength > 0;
   const { complete, readableLength } = response.req;
-  // It waits for the relay if the request is complete, as it must be if others follow, or if unread bytes have arrived.
-  return !complete && pipelined.length === 0 && readableLength === 0;
+  const isRequestComplete = complete || pipelined.length > 0;
+  // With unread bytes, the connection waits for the relay.
+  return !isRequestComplete && readableLength === 0;
 }
 
-function peerOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+/** Identifies a connection by its ends, with the socket of TLS or the one below. */
+function peerKey({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

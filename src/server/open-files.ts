@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { limits } from '../limits.ts';
 
 // Libraries, log, timers of the system, name lookups, and the connections of the metrics port.
-const forTheRest = 128;
-/** So many connections are allowed in any case. With fewer files, the system refuses some. */
-const fewest = 16;
+const otherFiles = 128;
+/** This many connections are allowed in any case. If there are fewer files, the system refuses some of them. */
+const fewestConnections = 16;
 
 /**
  * The number of files that this process may open. Node.js raises the soft limit to the hard one when it starts.
@@ -28,7 +28,8 @@ export function mostOpenFiles(): number | undefined {
  * @param hasGateways whether there are servers behind the gateway
  */
 export function connectionsThatFit(files: number, hasGateways: boolean): number {
-  const left = files - forTheRest;
+  const available = files - otherFiles;
   const calls = limits.providerCalls + (hasGateways ? limits.streams : 0);
-  return Math.max(fewest, Math.floor(left - Math.min(calls, left / 2)));
+  const reservedForCalls = Math.min(calls, available / 2);
+  return Math.max(fewestConnections, Math.floor(available - reservedForCalls));
 }

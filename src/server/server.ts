@@ -10,7 +10,7 @@ import { type Certificate, tlsOptions } from './tls.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 import { serveUpgrades, type Upgrades } from './upgrades.ts';
 
-// Milliseconds between two checks for slow requests. The 30 s of Node.js would stretch every limit.
+// Milliseconds between two checks for slow requests. With the 30 s of Node.js, limits would apply up to 30 s late.
 const slowRequestSweep = 1_000;
 // Milliseconds between two searches for idle connections while the server closes.
 const idleSweep = 100;
@@ -29,7 +29,7 @@ export interface PassedSocket {
   readonly fd: number;
 }
 
-/** Told about what never reaches the application. */
+/** Learns about requests and connections that never reach the application. */
 export interface ServerObserver {
   /**
    * Called for every request that the HTTP parser refused.
@@ -47,7 +47,7 @@ export type ListeningServer = Awaited<ReturnType<typeof listen>>;
  * Opens a port, or listens on a passed socket.
  *
  * @param certificate undefined for plain http
- * @param takesWebSockets whether a request that opens a WebSocket gets an `UpgradeResponse`
+ * @param takesWebSockets whether a request may open a WebSocket now. Then it gets an `UpgradeResponse`
  * @throws {ListenError} if the port is taken or forbidden
  * @throws {ConfigError} if the passed socket is not a listening stream socket
  */
@@ -61,8 +61,8 @@ export async function listen(
 ) {
   let current = firstListener;
   const listener = (request: Request, response: ServerResponse) => {
-    // If it is not upgraded, Node.js loses what has come together with it, and would take the middle of the next request
-    // for another one.
+    // If Node.js does not upgrade such a request, it loses the bytes that came together with it. On a kept connection,
+    // it would then take the middle of the next request for a request (request smuggling).
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     connections.serve(request, response, () => current(request, response));
   };
@@ -89,11 +89,11 @@ export async function listen(
   // Node.js drops further headers. Keep one more than allowed, so that `checkHeaders` sees the excess.
   server.maxHeadersCount = limits.headers + 1;
   const connections = limitConnections(server, most.connections, {
-    tooMany: () => observer.limitHit('connections'),
-    excess: (reason, socket) => refuse(reason, socket),
+    onTooMany: () => observer.limitHit('connections'),
+    onExcess: (reason, socket) => refuse(reason, socket),
   });
-  // Otherwise, Node.js would send `100 Continue`, and would answer unknown expectations without a body. ¶@see RFC 9110
-  // §10.1.1
+  // Otherwise, Node.js would send `100 Continue` itself, and would answer unknown expectations without a body.
+  // @see RFC 9110 §10.1.1
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.timeout = most.answerTime;
@@ -108,13 +108,14 @@ export async function listen(
   return {
     /** `http://host:port`, `https://host:port`, or `unix` for a Unix socket. */
     address: addressOf(server),
+    /** Replaces the listener for later requests. */
     serve(next: RequestListener): void {
       current = next;
     },
     /** The number of requests whose response has not been sent completely. */
     requestsInFlight: connections.inFlight,
     /** Replaces the certificate for later connections. Without TLS, it does nothing. */
-    certify(next: Certificate): void {
+    replaceCertificate(next: Certificate): void {
       secureServer?.setSecureContext(tlsOptions(next));
     },
     /** Stops as {@link close} does. Responses to further requests must say `Connection: close`. */
@@ -131,21 +132,21 @@ function addressOf(server: Server | SecureServer): string {
   return `${scheme}://${host}:${address.port}`;
 }
 
-/** Why a port cannot be opened, or a passed socket cannot be used. */
+/** The error that says why a port cannot be opened, or a passed socket cannot be used. */
 function listenError(error: Error, where: Port | PassedSocket): Error {
   if ('fd' in where) return new ConfigError(['the passed socket is not a stream socket that listens']);
   const { host, port, purpose } = where;
   const which = purpose === undefined ? `port ${port} on ${host}` : `port ${port}, for ${purpose},`;
   const code = 'code' in error ? error.code : undefined;
   const notHere = `${host} is not an address of this machine: there is nothing to listen on`;
-  const reasons: Readonly<Record<string, string>> = {
+  const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `${which} is already in use`,
     EACCES: `${which} may not be used by this user`,
     EADDRNOTAVAIL: notHere,
     ENOTFOUND: notHere,
   };
   const other = `cannot listen on ${host}, port ${port} (${code ?? error.name})`;
-  return new ListenError(reasons[`${code}`] ?? other);
+  return new ListenError(messages[`${code}`] ?? other);
 }
 
 /**
@@ -177,7 +178,7 @@ async function close(
   clearInterval(sweep);
 }
 
-/** Closes a connection whose peer made no progress for the time of an answer. */
+/** Closes a connection whose peer has made no progress for `limits.answerTime`, unless it may wait. */
 function closeIfSlow(socket: Socket, connections: Connections, observer: ServerObserver): void {
   const responses = connections.responsesOn(socket);
   const isAnswering = responses.some(({ headersSent }) => headersSent);
@@ -219,16 +220,16 @@ function refuseUnreadableRequests(server: Server, connections: Connections, obse
     refused.add(socket);
     afterResponses(socket, () => {
       // Do not answer a peer that has closed the connection or has sent nothing.
-      const isSilent = socket.bytesRead === 0 || !connections.has(socket);
-      const isDeaf = !socket.writable || reason === 'ECONNRESET';
-      if (isSilent || isDeaf) socket.destroy();
+      const hasSentNothing = socket.bytesRead === 0 || !connections.has(socket);
+      const cannotRead = !socket.writable || reason === 'ECONNRESET';
+      if (hasSentNothing || cannotRead) socket.destroy();
       else answer(reason, socket, bytes);
     });
   };
   server.on('clientError', ({ code = '', rawPacket }: ClientError, socket: Socket) => {
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
     // TLS has closed its side, but the client still waits for a plain answer.
-    const unsecured = code === 'ERR_SSL_HTTP_REQUEST' ? connections.unsecured(socket) : undefined;
+    const unsecured = code === 'ERR_SSL_HTTP_REQUEST' ? connections.socketBelowTls(socket) : undefined;
     refuse(code, unsecured ?? socket, rawPacket);
   });
   // Node.js hands over the socket of a CONNECT request, or closes it if there is no handler.

@@ -12,7 +12,7 @@ export interface UnreadableRequest {
   readonly outcome: FailureCode;
 }
 
-/** The failure for each reason. Any other reason is a bad request. */
+/** The failure for each reason, which is a bad request otherwise. */
 const failures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -43,27 +43,27 @@ export const protocolFailures: ReadonlySet<FailureCode> = new Set([
   ...otherProtocols.map(([, failure]) => failure),
 ]);
 
-function failureOf(reason: string, bytes: Buffer | undefined): FailureCode {
-  const ofReason = failures[reason];
-  if (ofReason !== undefined) return ofReason;
-  const beginning = bytes?.toString('latin1', 0, 20) ?? '';
-  return otherProtocols.find(([known]) => beginning.startsWith(known))?.[1] ?? 'bad_request';
+function findFailure(reason: string, bytes: Buffer | undefined): FailureCode {
+  const known = failures[reason];
+  if (known !== undefined) return known;
+  const received = bytes?.toString('latin1', 0, 20) ?? '';
+  return otherProtocols.find(([beginning]) => received.startsWith(beginning))?.[1] ?? 'bad_request';
 }
 
 /**
  * Answers a request that Node.js does not pass to the application, and closes its socket.
  *
  * @param reason the error code of Node.js or its HTTP parser, the method `CONNECT`, or a failure
- * @param bytes that the parser refused
+ * @param bytes the bytes that the parser refused
  */
 export function answerUnreadableRequest(reason: string, socket: Socket, bytes?: Buffer): UnreadableRequest {
   const retryIn = reason === 'pipelined_too_many' ? retryTime : undefined;
-  const { code, status, detail, headers: own } = new RelayError(failureOf(reason, bytes), { retryIn });
+  const { code, status, detail, headers: ownHeaders } = new RelayError(findFailure(reason, bytes), { retryIn });
   const requestId = randomUUID();
   const body = JSON.stringify({ detail });
   const headers = {
     ...securityHeaders,
-    ...own,
+    ...ownHeaders,
     'X-Request-Id': requestId,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),

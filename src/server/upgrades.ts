@@ -6,11 +6,11 @@ import type { Request } from './parsing.ts';
 const switchingProtocols = 101;
 
 /**
- * The response to a request that opens a WebSocket. Node.js has given its connection away, without a parser. So nothing that
- * follows the request is taken for another one, whatever the answer is: any but a 101 closes the connection.
+ * The response to a request that opens a WebSocket. Node.js has given the connection away, and no longer parses it, so
+ * that bytes after the request are never taken for another request. Any status but 101 closes the connection.
  */
 export class UpgradeResponse extends ServerResponse<Request> {
-  /** What begins to speak WebSocket after the head of a 101. Until then, nobody reads it. */
+  /** The connection, which speaks WebSocket after the head of a 101. Until then, nothing reads it. */
   readonly client: Socket;
 
   constructor(request: Request, client: Socket) {
@@ -19,20 +19,20 @@ export class UpgradeResponse extends ServerResponse<Request> {
     this.shouldKeepAlive = false;
     this.assignSocket(client);
     client.on('drain', () => this.emit('drain'));
-    // Who closes before the answer does not wait for it.
+    // A client that closes before the response does not wait for it.
     client.once('end', () => {
       if (!this.hasSwitched) client.end();
     });
-    this.once('finish', () => this.#leave());
+    this.once('finish', () => this.#closeConnection());
   }
 
   get hasSwitched(): boolean {
     return this.headersSent && this.statusCode === switchingProtocols;
   }
 
-  #leave(): void {
+  #closeConnection(): void {
     const { client } = this;
-    // The rest of a WebSocket is written past the response.
+    // The rest of a WebSocket was written to the connection, and not to the response.
     client.end(() => closeLingering(client));
     if (client.destroyed) return;
     this.detachSocket(client);
@@ -56,11 +56,11 @@ export function serveUpgrades(
   server.on('upgrade', (request: Request, client: Socket, head: Buffer) => {
     clients.add(client);
     client.once('close', () => clients.delete(client));
-    // A reset is one way of being closed.
+    // After an error, the connection closes. Without a listener, the error would end the process.
     client.on('error', () => {});
     client.on('timeout', () => closeIfSlow(client));
     const response = new UpgradeResponse(request, client);
-    // The rest of what was read comes back to the connection after this event: the head belongs before it.
+    // After this event, Node.js puts the rest of a read back into the connection. The head belongs before it.
     process.nextTick(() => {
       if (client.destroyed) return;
       if (head.length > 0) client.unshift(head);

@@ -1,18 +1,18 @@
 import type { Context } from '../http/context.ts';
-import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
-import { splitCookies } from '../http/split-cookies.ts';
+import { createCookieWriter, readCookies } from '../http/cookies.ts';
+import { createSplitCookies } from '../http/split-cookies.ts';
 
 /** The cookies that hold sessions, one or several pieces for each front end. */
 export function createSessionCookies(secure: boolean) {
-  const writer = cookieWriter('session', secure, 'strict');
+  const writer = createCookieWriter('session', secure, 'strict');
   const { prefix } = writer;
-  const cookies = splitCookies(writer, 'session_too_large');
+  const cookies = createSplitCookies(writer, 'session_too_large');
 
   return {
     /** @throws {RelayError} `session_too_large`, before any cookie is set */
     set: (ctx: Context, frontEnd: string, text: string, maxAge: number): void =>
       cookies.set(ctx, prefix + frontEnd, text, maxAge),
-    /** The text in the cookie of a front end, as {@link splitCookies} reads it. */
+    /** The text in the cookie of a front end, as {@link createSplitCookies} reads it. */
     get: (ctx: Context, frontEnd: string): string | undefined => cookies.get(ctx, prefix + frontEnd),
     /** Whether the request has a session's cookie of any of these front ends, or a piece of one. */
     hasAny(ctx: Context, frontEnds: { has(frontEnd: string): boolean }): boolean {

@@ -2,8 +2,8 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
+import { createClientAddresses } from '../../src/http/client-address.ts';
 import { rateLimit } from '../../src/http/rate-limit.ts';
-import { callersBehind } from '../../src/http/subscriber.ts';
 import { loggedAddresses } from '../../src/observability/logged-address.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 
@@ -28,7 +28,7 @@ function requestFrom(peer: Peer | string, forwardedFor?: string): IncomingMessag
 describe('the address of a client', () => {
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48'];
   const addressOf = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
-    callersBehind(trusted).subscriberOf(requestFrom(peer, forwardedFor));
+    createClientAddresses(trusted).clientNetwork(requestFrom(peer, forwardedFor));
 
   it('is that of its connection if no proxy is trusted, whatever X-Forwarded-For claims', () => {
     expect(addressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
@@ -124,41 +124,41 @@ describe('the address of a client', () => {
 });
 
 describe('an address that is known to be the client’s own', () => {
-  const subscriberUnlessProxy = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
-    callersBehind(trusted).subscriberUnlessProxy(requestFrom(peer, forwardedFor));
+  const clientNetworkUnlessProxy = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
+    createClientAddresses(trusted).clientNetworkUnlessProxy(requestFrom(peer, forwardedFor));
 
   it('is that of a connection from another machine', () => {
-    expect(subscriberUnlessProxy('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
-    expect(subscriberUnlessProxy('192.0.2.1', '198.51.100.7', ['10.0.0.0/8'])).to.equal('192.0.2.1');
+    expect(clientNetworkUnlessProxy('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
+    expect(clientNetworkUnlessProxy('192.0.2.1', '198.51.100.7', ['10.0.0.0/8'])).to.equal('192.0.2.1');
   });
 
   it('is what a trusted proxy sends', () => {
-    expect(subscriberUnlessProxy('127.0.0.1', '192.0.2.1', ['127.0.0.1'])).to.equal('192.0.2.1');
-    expect(subscriberUnlessProxy('10.1.1.1', '192.0.2.1', ['10.0.0.0/8'])).to.equal('192.0.2.1');
-    expect(subscriberUnlessProxy(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
+    expect(clientNetworkUnlessProxy('127.0.0.1', '192.0.2.1', ['127.0.0.1'])).to.equal('192.0.2.1');
+    expect(clientNetworkUnlessProxy('10.1.1.1', '192.0.2.1', ['10.0.0.0/8'])).to.equal('192.0.2.1');
+    expect(clientNetworkUnlessProxy(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
   });
 
   it('is never a loopback address: a proxy may be there', () => {
     for (const loopback of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
-      expect(subscriberUnlessProxy(loopback, '192.0.2.1'), loopback).to.equal(undefined);
-      expect(subscriberUnlessProxy('10.1.1.1', loopback, ['10.0.0.0/8']), loopback).to.equal(undefined);
+      expect(clientNetworkUnlessProxy(loopback, '192.0.2.1'), loopback).to.equal(undefined);
+      expect(clientNetworkUnlessProxy('10.1.1.1', loopback, ['10.0.0.0/8']), loopback).to.equal(undefined);
     }
   });
 
   it('is never that of a trusted proxy that names no client', () => {
-    expect(subscriberUnlessProxy('10.1.1.1', undefined, ['10.0.0.0/8'])).to.equal(undefined);
-    expect(subscriberUnlessProxy('10.1.1.1', 'nonsense', ['10.0.0.0/8'])).to.equal(undefined);
-    expect(subscriberUnlessProxy('10.1.1.1', '10.2.2.2', ['10.0.0.0/8'])).to.equal(undefined);
+    expect(clientNetworkUnlessProxy('10.1.1.1', undefined, ['10.0.0.0/8'])).to.equal(undefined);
+    expect(clientNetworkUnlessProxy('10.1.1.1', 'nonsense', ['10.0.0.0/8'])).to.equal(undefined);
+    expect(clientNetworkUnlessProxy('10.1.1.1', '10.2.2.2', ['10.0.0.0/8'])).to.equal(undefined);
   });
 
   it('is not known on a Unix socket that is not trusted or names no client', () => {
-    expect(subscriberUnlessProxy(unix, '192.0.2.1')).to.equal(undefined);
-    expect(subscriberUnlessProxy(unix, undefined, ['unix'])).to.equal(undefined);
+    expect(clientNetworkUnlessProxy(unix, '192.0.2.1')).to.equal(undefined);
+    expect(clientNetworkUnlessProxy(unix, undefined, ['unix'])).to.equal(undefined);
   });
 
   it('is the same for all clients that have closed the connection, so that they share a limit', () => {
-    expect(subscriberUnlessProxy(gone)).to.equal('');
-    expect(subscriberUnlessProxy(gone, '192.0.2.1', ['unix'])).to.equal('');
+    expect(clientNetworkUnlessProxy(gone)).to.equal('');
+    expect(clientNetworkUnlessProxy(gone, '192.0.2.1', ['unix'])).to.equal('');
   });
 });
 

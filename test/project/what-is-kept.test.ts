@@ -84,7 +84,7 @@ const shortLived: readonly RegExp[] = [
   /^(check|cli|config|demo|oauth)\//,
   // The script of a page.
   /^delivery\/consent-page\.ts inTime/,
-  /^http\/cookie-writer\.ts (Cookies|cookies)$/,
+  /^http\/cookies\.ts (Cookies|cookies)$/,
   /^observability\/metrics\.ts streams$/,
   /^access\/access\.ts (asked|faults)$/,
   /^login\/cookies\.ts orders$/,

@@ -8,26 +8,26 @@ import type { Context } from './context.ts';
  */
 export type Cookies = ReadonlyMap<string, readonly string[]>;
 
-// Part of the name of every cookie of the relay.
-const ownMark = 'lr_';
+// The name of every cookie of the relay contains it.
+const nameMark = 'lr_';
 // Browsers accept a cookie with this prefix only over HTTPS and from this host.
 const securePrefix = '__Host-Http-';
-const none: Cookies = new Map();
-const alreadyRead = new WeakMap<IncomingMessage, Cookies>();
+const noCookies: Cookies = new Map();
+const cookiesByRequest = new WeakMap<IncomingMessage, Cookies>();
 
-export type CookieWriter = ReturnType<typeof cookieWriter>;
+export type CookieWriter = ReturnType<typeof createCookieWriter>;
 
-/** What begins the name of a cookie. `door`: of a resource that opens to browsers, and of the logins there. */
+/** A part of the name of a cookie. `door` is for resources that open to browsers, and `door_login` for logins there. */
 export type CookieKind = 'login' | 'session' | 'door' | 'door_login';
 
 /**
  * Creates the writer for one kind of the relay's cookies. Scripts cannot read any of them.
  *
- * @param secure whether the public address is https that the cookies are for
+ * @param secure whether the cookies are for an https address
  */
-export function cookieWriter(kind: CookieKind, secure: boolean, sameSite: 'lax' | 'strict') {
+export function createCookieWriter(kind: CookieKind, secure: boolean, sameSite: 'lax' | 'strict') {
   const attributes = { path: '/', httpOnly: true, secure, sameSite } as const;
-  const name = `${secure ? securePrefix : ''}${ownMark}${kind}`;
+  const name = `${secure ? securePrefix : ''}${nameMark}${kind}`;
   return {
     /** The name of the only cookie of its kind. */
     name,
@@ -43,12 +43,12 @@ export function hasRelayCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
 }
 
-/** Whether a cookie, as a header has it, has a name of the relay. */
+/** Whether a cookie is the relay's. @param cookie name and value, as in a `Cookie` or `Set-Cookie` header */
 export const isRelayCookie = (cookie: string): boolean => /^[ \t]*(?:__Host-Http-)?lr_/i.test(cookie);
 
 /** Removes the relay's cookies from a Cookie header, for the application behind it. */
 export function withoutRelayCookies(header = ''): string {
-  const pairs = header.split(';').map(trimmed);
+  const pairs = header.split(';').map(trimSpaces);
   return pairs.filter((pair) => pair !== '' && !isRelayCookie(pair)).join('; ');
 }
 
@@ -58,17 +58,17 @@ export function withoutRelayCookies(header = ''): string {
  */
 export function readCookies({ req }: Context): Cookies {
   const header = req.headers.cookie;
-  if (header === undefined) return none;
-  const cookies = alreadyRead.get(req) ?? parseCookies(header);
-  alreadyRead.set(req, cookies);
+  if (header === undefined) return noCookies;
+  const cookies = cookiesByRequest.get(req) ?? parseCookies(header);
+  cookiesByRequest.set(req, cookies);
   return cookies;
 }
 
 function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
   let end = 0;
-  // Parse only pairs with the mark: browsers also send the cookies of sibling sites, in any number.
-  for (let mark = header.indexOf(ownMark); mark >= 0; mark = header.indexOf(ownMark, end)) {
+  // Parse only pairs with the mark, because browsers also send the cookies of sibling sites, in any number.
+  for (let mark = header.indexOf(nameMark); mark >= 0; mark = header.indexOf(nameMark, end)) {
     const start = header.lastIndexOf(';', mark) + 1;
     const next = header.indexOf(';', mark);
     // Quotes do not protect a semicolon, because no cookie value contains one. @see RFC 6265 §4.1.1
@@ -76,8 +76,8 @@ function parseCookies(header: string): Cookies {
     const pair = header.slice(start, end);
     const equals = pair.indexOf('=');
     if (equals < 0) continue;
-    const name = trimmed(pair.slice(0, equals));
-    const value = trimmed(pair.slice(equals + 1));
+    const name = trimSpaces(pair.slice(0, equals));
+    const value = trimSpaces(pair.slice(equals + 1));
     const values = cookies.get(name);
     if (values === undefined) cookies.set(name, [value]);
     else values.push(value);
@@ -86,7 +86,7 @@ function parseCookies(header: string): Cookies {
 }
 
 /** Trims spaces and tabs. Browsers treat any other white space as part of the cookie, so it must stay. */
-function trimmed(text: string): string {
+function trimSpaces(text: string): string {
   let start = 0;
   let end = text.length;
   while (text[start] === ' ' || text[start] === '\t') start += 1;

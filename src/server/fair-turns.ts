@@ -1,0 +1,75 @@
+import type { Socket } from 'node:net';
+import { toNetwork } from '../http/client-address.ts';
+
+/** The number of reads that are handled in one turn of the event loop. */
+const readsPerTurn = 64;
+/** Only after this many reads, the next turn is scheduled. To schedule each turn would cost a tenth of a login. */
+const readsBeforeSchedule = 16;
+/** The number of reads in a turn while connections come, because libuv accepts only one connection in each turn. */
+const readsWhileAccepting = 8;
+
+export type Turns = ReturnType<typeof createTurns>;
+
+/**
+ * Shares the turns of the event loop among the connections of a server. As long as a thousand connections are ready at
+ * once, libuv reads them again and again before new connections, timers and immediates have their turn. So one client
+ * with a thousand busy connections would shut out everybody else for seconds.
+ *
+ * Therefore, a turn handles a limited number of reads. The other connections are paused, and the next turns take one
+ * connection of each client address after the other.
+ */
+export function createTurns() {
+  let readsLeft = readsPerTurn;
+  let isScheduled = false;
+  let isAccepting = false;
+  /** Paused connections, by their client addresses. */
+  const waiting = new Map<string, Set<Socket>>();
+
+  function startTurn(): void {
+    isScheduled = false;
+    readsLeft = isAccepting ? readsWhileAccepting : readsPerTurn;
+    isAccepting = false;
+    for (let resumed = 0; resumed < readsLeft; resumed += 1) {
+      const [first] = waiting;
+      if (first === undefined) return;
+      const [client, sockets] = first;
+      const [socket] = sockets;
+      if (socket !== undefined) sockets.delete(socket);
+      // Move the client to the end.
+      waiting.delete(client);
+      if (sockets.size > 0) waiting.set(client, sockets);
+      // The connection is read before any new data.
+      socket?.resume();
+    }
+    if (waiting.size > 0) scheduleTurn();
+  }
+
+  function scheduleTurn(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(startTurn);
+  }
+
+  return {
+    /** Notes that a connection was accepted. */
+    onAccepted(): void {
+      isAccepting = true;
+      scheduleTurn();
+    },
+    /** Returns whether a read of a connection may be handled now. Otherwise, it pauses the connection until its turn. */
+    admitRead(socket: Socket): boolean {
+      if (readsLeft <= readsPerTurn - readsBeforeSchedule) scheduleTurn();
+      if (readsLeft > 0) {
+        readsLeft -= 1;
+        return true;
+      }
+      const client = clientOf(socket);
+      const sockets = waiting.get(client) ?? new Set();
+      waiting.set(client, sockets.add(socket));
+      socket.pause();
+      return false;
+    },
+  };
+}
+
+const clientOf = ({ remoteAddress }: Socket) => (remoteAddress === undefined ? '' : toNetwork(remoteAddress));

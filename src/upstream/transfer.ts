@@ -149,7 +149,8 @@ export class Transfer {
       this.#call.onSending();
     });
     sent.on('error', (error) => {
-      if (sent !== this.#sent) return;
+      // The request was given up, which looks as if its connection had died.
+      if (sent !== this.#sent || this.#ending !== undefined) return;
       if (this.#pool.diedWhileIdle(sent, errorCode(error), bytesBefore)) this.#tryAgain();
       else this.#fail('provider_unreachable', errorCode(error));
     });

@@ -298,6 +298,24 @@ describe('a streamed call', () => {
     }
   });
 
+  it('is not sent again if it ends before the response, though its connection was kept', async () => {
+    listener = (_, response) => void response.end('a');
+    await text((await stream()).body);
+    await setImmediate();
+    const gone = new PassThrough();
+    const { promise: arrived, resolve } = Promise.withResolvers<{ closed: Promise<unknown> }>();
+    listener = ({ socket }) => resolve({ closed: once(socket, 'close') });
+    const call = stream({ client: gone });
+    const { closed } = await arrived;
+    gone.destroy();
+    expect(await outcomeOf(call)).to.equal('client_gone');
+    await closed;
+    listener = (_, response) => void response.end('b');
+    // Another attempt of the first call would arrive before this one.
+    expect(await text((await stream()).body)).to.equal('b');
+    expect([requests, server.connections]).to.deep.equal([3, 2]);
+  });
+
   it('ends if nobody wants its body any more', async () => {
     let closed: Promise<unknown> | undefined;
     listener = (_, response) => {

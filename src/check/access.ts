@@ -1,7 +1,7 @@
 import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allow.ts';
 import { scopesOfIdentity } from '../access/identity.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { registrationsOf, resourcesAt } from '../config/registration-config.ts';
+import { registrationsOfFrontEnd, resourcesOfFrontEnd } from '../config/registration-config.ts';
 import { openidAccess } from '../providers/identity-servers.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ResourceConfig } from './context.ts';
@@ -24,11 +24,11 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
   // The entry of a machine is its permission, so no rule applies.
   const ofPeople = config.frontEnds.filter(({ kind }) => kind !== 'machine');
   return ofPeople.flatMap((frontEnd) =>
-    registrationsOf(config, frontEnd).flatMap((registration) => {
+    registrationsOfFrontEnd(config, frontEnd).flatMap((registration) => {
       const { provider: settings, name } = registration;
       const given = 'known' in settings ? settings.known : settings.discovered.given;
       const way = { registration, frontEnd, provider: described.get(name) ?? given };
-      const resources = resourcesAt(config, frontEnd, registration);
+      const resources = resourcesOfFrontEnd(config, frontEnd, registration);
       return resources.length > 0 ? resources.flatMap((resource) => checkRules({ ...way, resource })) : checkRules(way);
     }),
   );

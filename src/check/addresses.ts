@@ -1,5 +1,5 @@
 import type { FrontEndConfig } from '../config/config.ts';
-import { resourcesAt } from '../config/registration-config.ts';
+import { resourcesOfFrontEnd } from '../config/registration-config.ts';
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOf, matches } from '../origins/origin-pattern.ts';
@@ -111,7 +111,7 @@ function startUrl({ config, registration, frontEnd }: CheckContext): string {
   if (tokenDelivery === 'cms') return withParameters(url, { client_id });
   if (tokenDelivery !== 'code') return url;
   const [redirectUri = ''] = redirectUris;
-  const [resource] = resourcesAt(config, frontEnd, registration);
+  const [resource] = resourcesOfFrontEnd(config, frontEnd, registration);
   return withParameters(url, {
     response_type: 'code',
     client_id,

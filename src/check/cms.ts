@@ -1,5 +1,5 @@
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { registrationsOf } from '../config/registration-config.ts';
+import { registrationsOfFrontEnd } from '../config/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** The lines that each CMS needs in its `config.yml`, at each registration that it may use. */
@@ -7,7 +7,7 @@ export function cmsConfigs(config: Config) {
   return config.frontEnds
     .filter(({ tokenDelivery }) => tokenDelivery === 'cms')
     .flatMap((frontEnd) =>
-      registrationsOf(config, frontEnd).map((registration) => ({
+      registrationsOfFrontEnd(config, frontEnd).map((registration) => ({
         frontEnd: frontEnd.name,
         registration: registration.name,
         backend: backendLines(config.baseUrl, registration, frontEnd.name),

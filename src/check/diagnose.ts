@@ -1,8 +1,8 @@
 import { type ConfigReading, readConfig } from '../config/config.ts';
 import type { Unseen } from '../config/reading.ts';
 import { mapNonEmpty, requireChecked } from '../config/readings.ts';
-import { loginsAt, registrationsOf } from '../config/registration-config.ts';
-import { printFile } from '../config/shown/print.ts';
+import { frontEndsWithBrowsers, registrationsOfFrontEnd } from '../config/registration-config.ts';
+import { formatConfigFile } from '../config/shown/print.ts';
 import { chooseSources, findGivenOption, type OptionSources } from '../config/sources.ts';
 import { ConfigError } from '../failures/start-errors.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -58,7 +58,7 @@ export async function diagnose(
     isFromFile || new Set(Object.values(callbackUrls)).size > 1
       ? { callbackUrl: null, callbackUrls }
       : { callbackUrl: config.registrations[0].callbackUri };
-  const configuration = printFile(readings, config, examined.described);
+  const configuration = formatConfigFile(readings, config, examined.described);
   const cms = cmsConfigs(config);
   const findings = [
     ...ofConfiguration,
@@ -114,7 +114,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
   const described = new Map<string, Provider>();
   const { registrations, frontEnds } = config;
   const contextOf = (registration = registrations[0], given = frontEnds[0]): CheckContext => {
-    const frontEnd = requireChecked(given ?? loginsAt(config, registration)[0]);
+    const frontEnd = requireChecked(given ?? frontEndsWithBrowsers(config, registration)[0]);
     const naming = createNaming(readings, registration.name, frontEnd.name);
     return { ...naming, config, registration, frontEnd, client };
   };
@@ -131,12 +131,12 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
 
   async function examineAll(): Promise<Finding[]> {
     const ofRegistrations = mapInGroups(registrations, async (registration) => {
-      const there = loginsAt(config, registration);
+      const there = frontEndsWithBrowsers(config, registration);
       const frontEnd = there.find(({ kind }) => kind !== 'machine') ?? there[0];
       return about(registration, await examineLogin(contextOf(registration, frontEnd)));
     });
     const ofFrontEnds = mapInGroups(frontEnds, async (frontEnd) => {
-      const [registration] = registrationsOf(config, frontEnd);
+      const [registration] = registrationsOfFrontEnd(config, frontEnd);
       return about(frontEnd, await checkFrontEnd(contextOf(registration, frontEnd)));
     });
     const ofResources = mapInGroups(config.resources, async (resource) => {

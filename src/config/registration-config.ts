@@ -7,12 +7,12 @@ import { isLoopback } from '../urls.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from './config.ts';
 
 /**
- * Names a registration. States, codes, refresh tokens and sessions are bound to this text. The configured name is not
- * enough: if the operator gives it to another client, or to a provider at another host, that must not get the tokens of
- * the earlier one, and the client secret with them. Client identifiers are unique only at one issuer. Without an
- * issuer, tenants of a host differ in their path.
+ * Identifies a registration in a text to which its states, codes, refresh tokens and sessions are bound. The configured
+ * name is not enough: the operator may later give it to another client or provider, which must not get the tokens of the
+ * earlier one, and the client secret with them. The client identifier is not enough either, because it is unique at one
+ * issuer only. Without an issuer, the path of the token endpoint distinguishes tenants.
  */
-export function audienceOfRegistration(
+export function identifyRegistration(
   { name, clientId, provider: settings }: RegistrationConfig,
   { tokenUrl, refreshUrl }: Provider,
 ): string {
@@ -21,31 +21,31 @@ export function audienceOfRegistration(
   return [name, endpoint, issuer ?? '-', clientId, ...(refreshUrl === undefined ? [] : [refreshUrl])].join(' ');
 }
 
-/** The issuer that tells the registrations at one host apart. */
 const issuerOf = (settings: RegistrationConfig['provider']) =>
   'discovered' in settings ? settings.discovered.issuer : settings.issuer;
 
 /**
- * Names the provider whose people a registration knows, alike for two registrations of it as far as that can be known.
+ * Identifies the user accounts that log in at a registration. Two registrations at one provider get the same text, as far
+ * as the configuration shows that it is one provider.
  */
-export function peopleOf({ provider }: RegistrationConfig): string {
+export function identifyUserBase({ provider }: RegistrationConfig): string {
   if ('discovered' in provider) return provider.discovered.issuer;
   return provider.known.issuer ?? provider.known.userUrl ?? provider.known.tokenUrl;
 }
 
-/** Where the provider of a registration says who a person is. Metadata cannot change it. */
+/** The settings that say where the provider of a registration describes a person. Metadata cannot change them. */
 export function personSourceOf({ provider }: RegistrationConfig): PersonSource {
   return 'discovered' in provider ? provider.discovered.given : provider.known;
 }
 
-export const frontEndsOf = ({ frontEnds }: Config, { name }: RegistrationConfig) =>
+export const frontEndsOfRegistration = ({ frontEnds }: Config, { name }: RegistrationConfig) =>
   frontEnds.filter(({ registrations }) => registrations.includes(name));
 
 /**
- * The relay itself, as the front end whose logins are those of browsers at a resource. No front end can have its name, so
- * that no request names it.
+ * The front end with which the relay itself logs browsers in at a resource. Its name contains a space, which no
+ * configured name can have, so that no request can name it.
  */
-export function frontEndOfBrowsers({
+export function frontEndForBrowsers({
   name,
   url,
   registration,
@@ -72,43 +72,43 @@ export function frontEndOfBrowsers({
   };
 }
 
-/** All that logs people in at a registration: its front ends, then the browsers of its resources. */
-export const loginsAt = (config: Config, registration: RegistrationConfig): readonly FrontEndConfig[] => [
-  ...frontEndsOf(config, registration),
+/** The front ends of a registration, then the front ends with which the relay logs browsers in at its resources. */
+export const frontEndsWithBrowsers = (config: Config, registration: RegistrationConfig): readonly FrontEndConfig[] => [
+  ...frontEndsOfRegistration(config, registration),
   ...config.resources
-    .filter((one) => one.browser !== undefined && one.registration === registration.name)
-    .map(frontEndOfBrowsers),
+    .filter((resource) => resource.browser !== undefined && resource.registration === registration.name)
+    .map(frontEndForBrowsers),
 ];
 
 /** The resources for people of a registration, each with the audience of its access tokens. */
-export function resourcesOf(
+export function resourcesOfRegistration(
   { resources }: Config,
   { name, clientId, provider }: RegistrationConfig,
 ): readonly Resource[] {
-  // Not `audienceOfRegistration`, which needs the provider's own description: doors must not wait for discovery.
-  const at = 'discovered' in provider ? provider.discovered.issuer : (provider.issuer ?? provider.known.tokenUrl);
+  // `identifyRegistration` needs the provider's metadata, and resources must work before they are discovered.
+  const providerId = issuerOf(provider) ?? ('known' in provider ? provider.known.tokenUrl : '');
   return resources
-    .filter((one) => one.registration === name)
-    .map((one) => ({
-      ...one,
-      audience: [name, at, clientId, comparable(one.url) ?? one.url],
+    .filter((resource) => resource.registration === name)
+    .map((resource) => ({
+      ...resource,
+      audience: [name, providerId, clientId, comparable(resource.url) ?? resource.url],
     }));
 }
 
-export function resourcesAt(
+export function resourcesOfFrontEnd(
   { resources }: Config,
   frontEnd: FrontEndConfig,
   { name }: RegistrationConfig,
 ): Config['resources'] {
-  return resources.filter((one) => one.registration === name && frontEnd.resources.includes(one.name));
+  return resources.filter((resource) => resource.registration === name && frontEnd.resources.includes(resource.name));
 }
 
-export const registrationsOf = ({ registrations }: Config, frontEnd: FrontEndConfig) =>
+export const registrationsOfFrontEnd = ({ registrations }: Config, frontEnd: FrontEndConfig) =>
   registrations.filter(({ name }) => frontEnd.registrations.includes(name));
 
 /**
- * The refresh tokens of a front end; undefined if it gets none. Beyond this machine they need a key file. Otherwise,
- * keys come from the client secret, which the provider knows, and it could open them.
+ * The rules for the refresh tokens of a front end; undefined if it gets none. Beyond this machine, they need a key file.
+ * Without it, keys come from the client secret, so that the provider, which knows it, could open them.
  */
 export function refreshPolicyOf(
   { refreshLifetime: lifetime, keySecrets, baseUrl }: Config,

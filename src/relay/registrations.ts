@@ -9,13 +9,13 @@ import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { mapNonEmpty } from '../config/readings.ts';
 import {
-  audienceOfRegistration,
-  frontEndOfBrowsers,
-  frontEndsOf,
-  peopleOf,
+  frontEndForBrowsers,
+  frontEndsOfRegistration,
+  identifyRegistration,
+  identifyUserBase,
   personSourceOf,
   refreshPolicyOf,
-  resourcesOf,
+  resourcesOfRegistration,
 } from '../config/registration-config.ts';
 import type { Pages } from '../delivery/pages.ts';
 import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
@@ -117,7 +117,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   const place = createBinding(path);
   const { config, logger, now, memory, sessions, documents, pages } = context;
   const { registered, upstream, keys, source } = context;
-  const audienceAt = (provider: Provider) => audienceOfRegistration(registered, provider);
+  const audienceAt = (provider: Provider) => identifyRegistration(registered, provider);
   const audience = cacheByProvider(source, audienceAt);
   const states = createStates(keys.state, audience, place);
   const peekLogin = createPeekLogin(states, callbackUri);
@@ -130,7 +130,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   const protection = stateCheck === 'off' ? undefined : protectionBy(stateCheck, states);
   const consentStates = createStates(keys.consent, audience, place, 'consent');
   const questions = protectionBy('always', consentStates);
-  const frontEndConfigs = frontEndsOf(config, registered);
+  const frontEndConfigs = frontEndsOfRegistration(config, registered);
   const addressLimits = createAddressLimits(config, memory.logins);
   const ofClients = { issuer, keys: keys.client, documents, now };
   const clients = createClients(frontEndConfigs, { ...addressLimits, ...ofClients });
@@ -147,7 +147,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     pages,
     logger,
   };
-  const resources = resourcesOf(config, registered);
+  const resources = resourcesOfRegistration(config, registered);
   const frontEnds = frontEndConfigs.map((frontEnd) => {
     const own = resources.filter((one) => frontEnd.resources.includes(one.name));
     // The configuration is valid, so this cannot happen. A front end without its resources would get the provider's
@@ -203,7 +203,7 @@ function createBrowserDoor(
   const { origin } = new URL(resource.url);
   // A browser's token lasts as long as its cookie, whatever the resource's `lifetime`.
   const resources = [{ ...resource, lifetime: terms.lifetime }];
-  const settings = { ...frontEndOfBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
+  const settings = { ...frontEndForBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
   const client = createFrontEnd(settings, by.ofFrontEnds);
   const accessTokens = createAccessTokens(keys.door, now, browserCookie);
   const rules = hashRules(allowsOf(registered, [settings, resource]), personSourceOf(registered), resource.identity);
@@ -213,7 +213,7 @@ function createBrowserDoor(
     audienceOf: ({ frontEnd }: Pick<AccessTokenContent, 'frontEnd'>) =>
       frontEnd === client.name ? client.audience : undefined,
     rules: new Map([[client.name, rules]]),
-    people: peopleOf(registered),
+    people: identifyUserBase(registered),
     now,
   };
   return {
@@ -236,7 +236,7 @@ function createDoors(
   by: Pick<Grants, 'accessTokens' | 'endedLogins'> & Pick<PathContext, 'registered' | 'now'>,
 ): readonly Door[] {
   const { accessTokens: tokens, endedLogins, registered, now } = by;
-  const people = peopleOf(registered);
+  const people = identifyUserBase(registered);
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   const credentialsOf = new Map(
     frontEnds.flatMap(({ name, credentials }) => (credentials ? [[name, credentialIds(credentials)]] : [])),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { allowAt } from '../../src/access/allow.ts';
 import { checkAccess } from '../../src/check/access.ts';
-import { printFile } from '../../src/config/shown/print.ts';
+import { formatConfigFile } from '../../src/config/shown/print.ts';
 import { presets } from '../../src/providers/presets.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { faultsOfFile, readFileConfig, secretFilesOf } from '../config/support/read.ts';
@@ -213,7 +213,7 @@ describe('allow', () => {
       'issuer: https://id.example.com, allow: { users: [ada, 0012], groups: [Domain Admins] }',
       'allow: { emails: [ada@example.com] }',
     );
-    const printed = printFile(readFileConfig(text).readings);
+    const printed = formatConfigFile(readFileConfig(text).readings);
     expect(printed).to.contain('groups: Domain Admins');
     const again = readFileConfig(printed.replaceAll(/"?\[secret\]"?/g, 'b')).config;
     const { registrations, frontEnds } = readFileConfig(text).config;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { textOfConfig } from '../../src/cli/commands/config.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
-import { printChanged, printFile } from '../../src/config/shown/print.ts';
+import { formatChangedSettings, formatConfigFile } from '../../src/config/shown/print.ts';
 import { configFileSchema } from '../../src/config/shown/schema.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
 import { metadataWith, withProvider } from '../check/support/provider.ts';
@@ -133,7 +133,7 @@ describe('the printed configuration', () => {
   };
 
   it('has what flags and variables say, and is the same again if it is read and printed', () => {
-    const file = settingsOfFile(printFile(readingsOf(undefined, ofFlags)));
+    const file = settingsOfFile(formatConfigFile(readingsOf(undefined, ofFlags)));
     expect(file.relay.values).to.deep.include({ insecureHttp: ['true'], port: ['8000'] });
     expect(file.relay.values).not.to.have.property('rateLimit');
     expect(file.providers?.map(({ name, values }) => [name, values])).to.deep.equal([
@@ -151,7 +151,7 @@ describe('the printed configuration', () => {
     expect(file.frontEnds?.[0]?.values).to.deep.include({
       redirectUri: ['https://app.example.com/a', 'https://app.example.com/b'],
     });
-    const again = settingsOfFile(printFile(readingsOf(file)));
+    const again = settingsOfFile(formatConfigFile(readingsOf(file)));
     expect(again.relay.values).to.deep.equal(file.relay.values);
     expect(again.providers?.[0]?.values).to.deep.equal(file.providers?.[0]?.values);
     expect(again.frontEnds?.[0]?.values).to.deep.equal(file.frontEnds?.[0]?.values);
@@ -160,17 +160,17 @@ describe('the printed configuration', () => {
   it('says of each value where it is from; a flag or variable beats the file', () => {
     const file = settingsOfFile('port: 1\nhost: ::1\nproviders: { gitlab: { client-id: a } }\n');
     const sources = { flags: { port: ['2'] }, environment: { HOST: '::2' } };
-    const text = printFile(readingsOf(file, sources));
+    const text = formatConfigFile(readingsOf(file, sources));
     expect(text).to.contain('port: 2 # --port\n').and.to.contain('host: ::2 # HOST\n');
     expect(text).to.contain('    client-id: a # config.yaml:3:24\n');
     expect(text).to.contain('    provider: gitlab # name of the entry\n');
-    const changed = printChanged(readingsOf(file, sources));
+    const changed = formatChangedSettings(readingsOf(file, sources));
     expect(changed).to.contain('port: 2 # --port\n').and.not.to.contain('default');
   });
 
   it('has no preset for a provider that has an issuer', () => {
     const file = settingsOfFile('providers: { staff: { issuer: https://id.example.com } }');
-    const text = printFile(readingsOf(file));
+    const text = formatConfigFile(readingsOf(file));
     expect(text).not.to.contain(' provider:');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { printFile } from '../../src/config/shown/print.ts';
+import { formatConfigFile } from '../../src/config/shown/print.ts';
 import { limits } from '../../src/limits.ts';
 import { faultsOfFile, readFileConfig, readingsOf, settingsOfFile } from './support/read.ts';
 
@@ -195,7 +195,7 @@ describe('proxy of a front end', () => {
 
   it('is printed as it is in the file', () => {
     const text = file(app(apiWith('methods: [GET, POST]')));
-    const printed = printFile(readingsOf(settingsOfFile(text)));
+    const printed = formatConfigFile(readingsOf(settingsOfFile(text)));
     const apis = settingsOfFile(printed).frontEnds?.[0]?.inside.proxy?.map(({ values }) => values);
     expect(apis).to.deep.equal([
       { path: ['/api/github/'], url: ['https://api.github.com/'], methods: ['GET', 'POST'] },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { printFile } from '../../src/config/shown/print.ts';
+import { formatConfigFile } from '../../src/config/shown/print.ts';
 import { configFileSchema } from '../../src/config/shown/schema.ts';
 import { faultsOfFile, readFileConfig } from './support/read.ts';
 
@@ -33,7 +33,7 @@ describe('the configuration of a resource that opens to browsers', () => {
     expect(config.frontEnds).to.deep.equal([]);
     expect(config.registrations[0].stateCheck).to.equal('always');
     expect(warnings).to.deep.equal([]);
-    const printed = printFile(readings, config);
+    const printed = formatConfigFile(readings, config);
     expect(printed).to.match(/browser:\n +lifetime: 720 # default\n +renew: 60 # default\n/);
     expect(printed).not.to.include('front-ends');
   });

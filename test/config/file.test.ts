@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { migratedFile } from '../../src/config/shown/print.ts';
+import { formatMigratedFile } from '../../src/config/shown/print.ts';
 import { faultsOfFile, parsedFile, readFileConfig, readingsOf, readWhole, settingsOfFile } from './support/read.ts';
 
 const team = `
@@ -201,7 +201,7 @@ front-ends:
     const flags = { tokenUrl: 'https://git.example.com/token', redirectUri, ...others };
     const files = { '/etc/key': { text: 'k'.repeat(32) }, './client-secret': { text: 'secret' } };
     const { config, readings } = readWhole({ flags, files });
-    const migrated = migratedFile(readings);
+    const migrated = formatMigratedFile(readings);
     expect(migrated).to.contain('client-secret-file').and.not.contain('port');
     expect(readFileConfig(migrated, { files }).config).to.deep.equal({
       ...config,
@@ -220,7 +220,7 @@ front-ends:
   tools: { kind: native, clients: { documents: claude.ai }, allow: { users: [octocat] } }
 `;
     const { config, readings } = readFileConfig(text);
-    const migrated = readFileConfig(migratedFile(readings), {
+    const migrated = readFileConfig(formatMigratedFile(readings), {
       files: { [resolve('key')]: { text: 'k'.repeat(32) }, './client-secret': { text: 'b' } },
     });
     expect(migrated.config.registrations[0].allow).to.deep.equal(config.registrations[0].allow);

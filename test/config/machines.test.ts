@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
-import { printFile } from '../../src/config/shown/print.ts';
+import { formatConfigFile } from '../../src/config/shown/print.ts';
 import { faultsOfFile, type Given, readFileConfig } from './support/read.ts';
 
 const secret = 'a secret of thirty-two characters or more';
@@ -31,8 +31,8 @@ describe('the configuration of a machine', () => {
       registrations: ['github'],
     });
     expect(warnings).to.deep.equal([]);
-    expect(printFile(readings)).to.contain('secret-file: ./ci').and.not.contain(secret);
-    const printed = printFile(readings, config);
+    expect(formatConfigFile(readings)).to.contain('secret-file: ./ci').and.not.contain(secret);
+    const printed = formatConfigFile(readings, config);
     expect(printed).not.to.match(/token-delivery|error-delivery/);
     const again = readFileConfig(printed, { files });
     expect(again.config).to.deep.equal(config);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { printFile } from '../../src/config/shown/print.ts';
+import { formatConfigFile } from '../../src/config/shown/print.ts';
 import { faultsOfFile, readFileConfig } from './support/read.ts';
 
 const file = (settings: string) => `base-url: https://login.example.com
@@ -96,7 +96,7 @@ describe('the configuration of a native front end', () => {
     ]);
     const text = file('kind: native, redirect-uris: http://127.0.0.1/a');
     const shared = `shared-memory: redis://127.0.0.1:7000\n${text}`;
-    const printed = printFile(readFileConfig(shared).readings);
+    const printed = formatConfigFile(readFileConfig(shared).readings);
     expect(printed).to.contain('token-delivery: code').and.contain('redis://127.0.0.1:7000');
   });
 

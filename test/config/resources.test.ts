@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { peopleOf } from '../../src/config/registration-config.ts';
+import { identifyUserBase } from '../../src/config/registration-config.ts';
 import { faultsOfFile, readFileConfig } from './support/read.ts';
 
 const elsewhere = 'token-delivery code: every other way gives the provider';
@@ -233,7 +233,7 @@ providers:
 front-ends:
   app: { origin: https://a.example.com }
 `);
-    const [github, again, google, found] = config.registrations.map(peopleOf);
+    const [github, again, google, found] = config.registrations.map(identifyUserBase);
     expect([again, found]).to.deep.equal([github, google]);
     expect(github).not.to.equal(google);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { printFile } from '../../src/config/shown/print.ts';
+import { formatConfigFile } from '../../src/config/shown/print.ts';
 import { ConfigError } from '../../src/failures/start-errors.ts';
 import { readFileConfig } from '../config/support/read.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
@@ -79,7 +79,7 @@ describe('a provider by hand', () => {
   it('has the values of its headers in no output, and in no fault', () => {
     const secret = 'header-canary-1a2b3c';
     const { readings } = readFileConfig(odd().file({ lines: [`request-headers: { X-Key: ${secret}, X-Other: 7 }`] }));
-    expect(printFile(readings)).to.match(/request-headers: \{X-Key: "?\[secret\]"?, X-Other: "?\[secret\]"?\}/);
+    expect(formatConfigFile(readings)).to.match(/request-headers: \{X-Key: "?\[secret\]"?, X-Other: "?\[secret\]"?\}/);
     for (const value of [
       `"${secret}\\n"`,
       `"${secret}\\r\\nX-Evil: 1"`,

@@ -1,6 +1,6 @@
 import type { Evidence } from '../../access/access.ts';
 import type { FrontEndConfig } from '../../config/config.ts';
-import { loginsAt, resourcesAt } from '../../config/registration-config.ts';
+import { frontEndsWithBrowsers, resourcesOfFrontEnd } from '../../config/registration-config.ts';
 import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessAnswer, AccessAnswers } from '../../providers/provider.ts';
@@ -18,8 +18,8 @@ interface Way {
 
 /** Each front end of the registration, once for each of its resources. */
 function waysIn({ config, registration }: Pick<Trial, 'config' | 'registration'>): Way[] {
-  return loginsAt(config, registration).flatMap((frontEnd) => {
-    const resources = resourcesAt(config, frontEnd, registration);
+  return frontEndsWithBrowsers(config, registration).flatMap((frontEnd) => {
+    const resources = resourcesOfFrontEnd(config, frontEnd, registration);
     return resources.length === 0 ? [{ frontEnd }] : resources.map((resource) => ({ frontEnd, resource }));
   });
 }

@@ -1,8 +1,8 @@
 import type { Evidence } from '../../access/access.ts';
 import type { Item } from '../../access/fields.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../../config/config.ts';
-import { loginsAt } from '../../config/registration-config.ts';
-import { printFile } from '../../config/shown/print.ts';
+import { frontEndsWithBrowsers } from '../../config/registration-config.ts';
+import { formatConfigFile } from '../../config/shown/print.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import type { RelayError } from '../../failures/relay-error.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
@@ -62,7 +62,7 @@ export async function diagnoseLogin(
   const { findings: findForLogin, answers } = await tryLogin(context, operator).finally(client.close);
   const findings = [...ofConfiguration, ...findForLogin];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
-  const configuration = printFile(readings, config, new Map());
+  const configuration = formatConfigFile(readings, config, new Map());
   return { report: { configuration, callbackUrl: registration.callbackUri, findings, answers }, code };
 }
 
@@ -100,7 +100,7 @@ function choose(config: Config, chosen: string | undefined): Choice | Finding {
   }
   const found = all.find((one) => one.word === word)?.registration;
   if (found === undefined) return subject.problem('there is no such provider', `it is one of ${words.join(', ')}`);
-  const frontEnds = loginsAt(config, found).filter(({ kind }) => kind !== 'machine');
+  const frontEnds = frontEndsWithBrowsers(config, found).filter(({ kind }) => kind !== 'machine');
   if (frontEnds.length === 0) return subject.problem(`no front end of ${word} logs people in`);
   const frontEnd = name === undefined ? frontEnds[0] : frontEnds.find((one) => one.name === name);
   if (frontEnd !== undefined) return { registration: found, frontEnd };

@@ -1,7 +1,7 @@
 import { describedProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
 import type { Unseen } from '../../config/reading.ts';
-import { migratedFile, printChanged, printFile } from '../../config/shown/print.ts';
+import { formatChangedSettings, formatConfigFile, formatMigratedFile } from '../../config/shown/print.ts';
 import { configFileSchema } from '../../config/shown/schema.ts';
 import { chooseSources, type OptionSources } from '../../config/sources.ts';
 import { newFiles, type ReadFile, readTextFile } from '../../text-files.ts';
@@ -28,10 +28,10 @@ export async function textOfConfig(
   const given = { ...sources, readFile, newFiles: { expectCreatable }, unseen };
   const { config: read, readings, warnings } = readConfig(given);
   const comment = why === undefined ? '' : `# ${why}\n`;
-  if (action === 'migrate') return comment + migratedFile(readings);
-  if (action === 'print' && changed) return comment + printChanged(readings);
+  if (action === 'migrate') return comment + formatMigratedFile(readings);
+  if (action === 'print' && changed) return comment + formatChangedSettings(readings);
   if (action === 'print') {
-    return comment + printFile(readings, read, await describedProviders(read));
+    return comment + formatConfigFile(readings, read, await describedProviders(read));
   }
   return [
     ...(why === undefined ? [] : [`${why}.`]),

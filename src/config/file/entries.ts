@@ -26,7 +26,7 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: Fi
   const misspelt: string[] = [];
   for (const pair of pairs) {
     const { key, position, value } = pair;
-    const innerLevel = levels[place.level].holds?.find((level) => level === key);
+    const innerLevel = levels[place.level].innerLevels?.find((level) => level === key);
     const setting = fileSettings[place.level].find((candidate) => candidate.key === key);
     const report = (message: string) => source.report(position, `${place.prefix}${key} ${message}`);
     if (innerLevel !== undefined) {
@@ -74,18 +74,18 @@ function readOneMap(level: Level, { value, position }: Pair, path: string, sourc
 
 /** Reads a map of entries. Without their names, the meaning of the rest of the file is unclear. */
 function readNamedEntries(level: Level, { value, position }: Pair, path: string, source: FileSource) {
-  const { most = 1, otherShape, empty } = levels[level];
+  const { maxEntries = 1, otherShape, empty } = levels[level];
   const pairs = source.yaml.readPairs(value);
   if (!isMap(value)) source.giveUp(position, `${path} ${otherShape}`);
   else if (empty !== undefined && pairs.length === 0) source.giveUp(position, `${path} ${empty}`);
-  const firstTooMany = pairs[most];
+  const firstTooMany = pairs[maxEntries];
   if (firstTooMany === undefined) return pairs.map((pair) => readNamedEntry(pair, level, source));
-  source.giveUp(firstTooMany.position, `${path} has more than ${most} entries`);
+  source.giveUp(firstTooMany.position, `${path} has more than ${maxEntries} entries`);
   return [];
 }
 
 function readList(level: Level, { value, position }: Pair, path: string, source: FileSource): readonly SettingsMap[] {
-  const { most = 1, otherShape, empty } = levels[level];
+  const { maxEntries = 1, otherShape, empty } = levels[level];
   const { yaml } = source;
   const reportInstead = (message: string, at = position): [] => {
     source.report(at, `${path} ${message}`);
@@ -93,7 +93,7 @@ function readList(level: Level, { value, position }: Pair, path: string, source:
   };
   if (!isSeq(value)) return reportInstead(otherShape);
   if (empty !== undefined && value.items.length === 0) return reportInstead(empty);
-  if (value.items.length > most) return reportInstead(`has more than ${most} entries`);
+  if (value.items.length > maxEntries) return reportInstead(`has more than ${maxEntries} entries`);
   return value.items.flatMap((item) => {
     const map = yaml.resolveAlias(item);
     const at = yaml.positionOf(item);
@@ -133,9 +133,9 @@ function selectPresetByName(name: string, settings: SettingsMap): SettingsMap {
  * @returns the name of the setting that was probably meant
  */
 function reportUnknownKey({ key, position }: Pair, { level, prefix }: MapPlace, source: FileSource) {
-  const { holds = [] } = levels[level];
+  const { innerLevels = [] } = levels[level];
   const settings = fileSettings[level];
-  const known = [...settings.map((setting) => setting.key), ...holds];
+  const known = [...settings.map((setting) => setting.key), ...innerLevels];
   const byAlias = settings.find(({ aliases }) => aliases?.includes(key));
   const close = byAlias?.key ?? findSuggestion(key, known);
   const isShown = /^([a-z]{1,12}(-[a-z]{1,12}){0,2}|<<)$/.test(key) || (close && /^[\w-]+$/.test(key));
@@ -144,7 +144,7 @@ function reportUnknownKey({ key, position }: Pair, { level, prefix }: MapPlace, 
   const ownLevel = findLevelOfKey(key);
   if (ownLevel !== undefined) message = `${prefix}${key} ${levels[ownLevel].misplaced}`;
   // A misspelt level is not read, so that the rest of the file may name entries that seem missing.
-  const isMisspeltLevel = holds.some((innerLevel) => innerLevel === close);
+  const isMisspeltLevel = innerLevels.some((innerLevel) => innerLevel === close);
   const report = isMisspeltLevel ? source.giveUp : source.report;
   report(position, message);
   return settings.find((setting) => setting.key === close)?.name;

@@ -10,8 +10,8 @@ const visible = /^[^\p{C}]+$/u;
 
 const isName = (text: string) => visible.test(text) && text.trim() === text && text.length <= longestName;
 
-/** Names with line breaks between them, each in the form of a pattern. */
-function texts(pattern = /^/, message?: string) {
+/** A schema for names with line breaks between them, each of which matches a pattern. */
+function namesOnLines(pattern = /^/, message?: string) {
   return v.pipe(
     v.string(),
     v.transform((given) => given.split('\n')),
@@ -25,57 +25,62 @@ function texts(pattern = /^/, message?: string) {
 }
 
 const word = '[A-Za-z0-9][A-Za-z0-9._-]*';
-/** The optional name of a provider: `github:ada`. */
-const at = '^([A-Za-z0-9_-]+:)?';
-const organizations = texts(new RegExp(`${at}${word}$`), 'must be the names or ids of organizations');
-const teams = texts(new RegExp(`${at}${word}/${word}$`), 'must be organization/team');
-const domains = texts(
-  new RegExp(`${at}([A-Za-z0-9-]+\\.)+[A-Za-z0-9-]+$`),
+/** Matches the optional name of a provider before a name: `github:` in `github:ada`. */
+const providerPrefix = '^([A-Za-z0-9_-]+:)?';
+const organizations = namesOnLines(
+  new RegExp(`${providerPrefix}${word}$`),
+  'must be the names or ids of organizations',
+);
+const teams = namesOnLines(new RegExp(`${providerPrefix}${word}/${word}$`), 'must be organization/team');
+const domains = namesOnLines(
+  new RegExp(`${providerPrefix}([A-Za-z0-9-]+\\.)+[A-Za-z0-9-]+$`),
   'must be domains in ASCII, such as example.com, without @ and without *',
 );
-const emails = new RegExp(`${at}[^\\s@:\uff20\ufe6b]+@[^\\s@:\uff20\ufe6b]+$`);
+const emails = new RegExp(`${providerPrefix}[^\\s@:\uff20\ufe6b]+@[^\\s@:\uff20\ufe6b]+$`);
 const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
 const row = createFileRowMaker({ unquoted: true });
-/** Rows whose values may contain spaces, such as names of groups. */
-const list = createFileRowMaker({ unquoted: true, repeatable: 'lines' });
-const client = createFileRowMaker();
+/** Makes rows for lists whose values may contain spaces, such as names of groups. */
+const listRow = createFileRowMaker({ unquoted: true, repeatable: 'lines' });
+const clientRow = createFileRowMaker();
 
 /** `allow`: who may log in. One match is enough. */
 export const allowRows = {
-  users: list('users', texts(), {
+  users: listRow('users', namesOnLines(), {
     help: 'users, by login name or id (only digits: an id). github:ada means ada at the provider github; the other lists take such a prefix too',
   }),
-  organizations: list('organizations', organizations, {
+  organizations: listRow('organizations', organizations, {
     aliases: ['orgs'],
     help: 'members of these organizations (Slack workspaces and Discord servers by id)',
   }),
-  teams: list('teams', teams, { help: 'members of these teams, each as organization/team' }),
-  emails: list('emails', texts(emails, 'must be e-mail addresses'), {
+  teams: listRow('teams', teams, { help: 'members of these teams, each as organization/team' }),
+  emails: listRow('emails', namesOnLines(emails, 'must be e-mail addresses'), {
     help: 'people with one of these e-mail addresses, verified by the provider',
   }),
-  emailDomains: list('email-domains', domains, {
+  emailDomains: listRow('email-domains', domains, {
     help: 'people with a verified e-mail address at exactly one of these domains',
   }),
-  groups: list('groups', texts(), { help: 'people in one of these groups' }),
+  groups: listRow('groups', namesOnLines(), { help: 'people in one of these groups' }),
   groupsClaim: row('groups-claim', claim, {
     help: 'claim of the user record that lists the groups; a.b means b in the object a',
     otherwise: 'groups',
   }),
 };
 
-/** A host as in a URL: in lower case, with a port only if it is not 443. */
+/** Whether a text is a host as URLs have it: in lower case, with a port only if it is not 443. */
 const isHost = (text: string) => URL.parse(`https://${text}/`)?.href === `https://${text}/` && !/[@*]/.test(text);
 
 /** `any`, or hosts and URLs of documents. */
-const documents = v.pipe(
+const documentSources = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
   v.check(
-    (given) => given.join() === 'any' || given.every((one) => isHost(one) || documentUrl(one) !== undefined),
+    (given) => given.join() === 'any' || given.every((text) => isHost(text) || documentUrl(text) !== undefined),
     'must be hosts (claude.ai, or example.com:8443), URLs of documents (https://example.com/client.json), or any alone',
   ),
   v.transform((given) =>
-    given[0] === 'any' ? ('any' as const) : { hosts: given.filter(isHost), urls: given.filter((one) => !isHost(one)) },
+    given[0] === 'any'
+      ? ('any' as const)
+      : { hosts: given.filter(isHost), urls: given.filter((text) => !isHost(text)) },
   ),
 );
 
@@ -94,22 +99,22 @@ const schemes = v.pipe(
 
 /** `clients`: the unregistered programs that may log in at a native front end. */
 export const clientRows = {
-  documents: client('documents', documents, {
+  documents: clientRow('documents', documentSources, {
     help: 'hosts or URLs of client ID metadata documents whose clients may log in; any: every client with such a document',
     repeatable: true,
     unquoted: true,
   }),
-  registration: client('registration', trueOrFalse, {
+  registration: clientRow('registration', trueOrFalse, {
     help: 'whether clients may register themselves (RFC 7591)',
     default: 'false',
   }),
-  schemes: client('schemes', schemes, {
+  schemes: clientRow('schemes', schemes, {
     help: 'app schemes, such as acmeide, that these clients may use in redirect URIs, besides schemes with a dot and those of known editors',
     otherwise: 'none',
     repeatable: true,
     unquoted: true,
   }),
-  days: client('days', wholeNumber(1, longestDays.clientId), {
+  days: clientRow('days', wholeNumber(1, longestDays.clientId), {
     help: 'days until such a registration expires',
     default: '90',
   }),

@@ -7,7 +7,7 @@ import { createFileRowMaker } from './setting.ts';
 
 const longestPath = 128;
 
-/** A path of the relay with nothing else below it, such as `/api/github/`. */
+/** A path of the relay that ends with a slash, and below which nothing else is, such as `/api/github/`. */
 const path = v.pipe(
   textMatching(
     /^(\/(?!\.{1,2}\/)[A-Za-z0-9._~-]+)+\/$/,
@@ -37,7 +37,7 @@ const methods = v.pipe(
   v.array(oneOf(methodNames)),
 );
 
-/** The result is in lower case. */
+/** Names of request headers with spaces between them. The result is in lower case. */
 const requestHeaders = v.pipe(
   textMatching(/^[A-Za-z0-9-]+( [A-Za-z0-9-]+)*$/, 'must be names of headers: letters, digits and hyphens'),
   v.transform((names) => names.toLowerCase().split(' ')),

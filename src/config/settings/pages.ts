@@ -6,11 +6,11 @@ import { createFileRowMaker } from './setting.ts';
 
 const longestText = 1000;
 
-const line = (most: number) =>
+const line = (maxLength: number) =>
   v.pipe(
     v.string(),
     v.regex(/^[^\p{C}]+$/u, 'must be one line, without control characters'),
-    v.maxLength(most, `must have at most ${most} characters`),
+    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
   );
 
 const isContact = (text: string) =>
@@ -19,7 +19,7 @@ const isContact = (text: string) =>
 const contact = v.pipe(line(200), v.check(isContact, 'must be a mail address or a URL'));
 const row = createFileRowMaker({ unquoted: true });
 
-/** `pages`: look and texts of the relay's own pages. */
+/** `pages`: how the relay's own pages look and speak. */
 export const pageRows = {
   name: row('name', line(60), {
     help: 'name above each page, such as that of your organization',
@@ -49,14 +49,16 @@ export const textRows = Object.fromEntries(
   ]),
 );
 
-/** A replacement for a text of the relay, with the same placeholders. */
+/** A schema for the operator's text in place of a text of the relay, with the same placeholders in the same order. */
 function ownText(text: string) {
   const names = placeholdersOf(text);
   const expected = names.map((name) => `{${name}}`).join(' and ');
+  const hasSamePlaceholders = (own: string) => placeholdersOf(own).join() === names.join();
+  const hasOtherBraces = (own: string) => /[{}]/.test(own.replace(/\{\w+\}/g, ''));
   return v.pipe(
     line(longestText),
     v.check(
-      (own) => `${placeholdersOf(own)}` === `${names}` && !/[{}]/.test(own.replace(/\{\w+\}/g, '')),
+      (own) => hasSamePlaceholders(own) && !hasOtherBraces(own),
       names.length === 0 ? 'must have no braces' : `must have ${expected}, and no other braces`,
     ),
   );

@@ -4,7 +4,7 @@ import { createFileRowMaker } from './setting.ts';
 
 const row = createFileRowMaker({ unquoted: true });
 
-/** Where a record has a value: names with dots between them. */
+/** The path of a value in a user record: names with dots between them, such as `emails.0.value`. */
 const path = v.pipe(
   textOrNumber(/^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u, 'must be a name, or names with dots between them'),
   v.regex(

@@ -18,14 +18,14 @@ const byPreset = "the preset's or the issuer's";
 /** @see RFC 8414 §2 */
 const issuer = schemas.toTheLetter(schemas.withoutQuery(providerUrl));
 
-/** A page, or `off`. */
+/** The URL of a page, or `off`. */
 const logoutUrl = v.pipe(
   v.string(),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     if (dataset.value === 'off') return 'off' as const;
-    const { success, output, issues } = v.safeParse(providerUrl, dataset.value, { abortPipeEarly: true });
-    if (success) return output;
-    addIssue({ message: issues[0].message });
+    const url = v.safeParse(providerUrl, dataset.value, { abortPipeEarly: true });
+    if (url.success) return url.output;
+    addIssue({ message: url.issues[0].message });
     return NEVER;
   }),
 );

@@ -15,28 +15,27 @@ export type Level =
   | 'pages'
   | 'texts';
 
-/**
- * What the key of a level can contain besides the settings of the level. Parser, schema and print of the file use it.
- */
+/** The form of a level in the file. The parser, the JSON Schema and the printed file use it. */
 interface LevelInFile {
-  /** The levels that its maps can contain. */
-  readonly holds?: readonly Level[];
-  /** A list of maps of settings, or named maps. By default, one map. */
+  /** The levels whose maps can be inside its maps. */
+  readonly innerLevels?: readonly Level[];
+  /** A list of maps, or a map of named maps. By default, one map. */
   readonly shape?: 'list' | 'named';
-  readonly most?: number;
+  readonly maxEntries?: number;
   readonly help: string;
+  /** The fault if it has another shape. */
   readonly otherShape: string;
-  /** The fault if it is empty. Undefined if it may be. */
+  /** The fault if it is empty; undefined if it may be empty. */
   readonly empty?: string;
   /** Whether `true` stands for the map without any setting, and `false` for no map. */
   readonly isSwitch?: true;
   /** The fault for a setting of this level in the wrong place. */
   readonly misplaced: string;
-  /** Endpoints below `/auth/<provider>/`, which no entry can be named after. */
+  /** Names that no entry can have, because they are endpoints below `/auth/<provider>/`. */
   readonly takenNames?: readonly string[];
 }
 
-/** Whether faults at a level are only warnings. Each version of the relay has other texts of pages. */
+/** Whether faults at a level are only warnings, because a new version may have other texts of pages. */
 export const isLenient = (level: Level): boolean => level === 'texts';
 
 const named = {
@@ -47,29 +46,29 @@ const named = {
 
 export const levels: Readonly<Record<Level, LevelInFile>> = {
   relay: {
-    holds: ['providers', 'resources', 'front-ends', 'pages'],
+    innerLevels: ['providers', 'resources', 'front-ends', 'pages'],
     help: 'login-relay configuration',
     otherShape: 'is not a map of settings, such as port: 8000',
     misplaced: 'belongs to the whole relay: move it to the top of the file, without indentation',
   },
   providers: {
-    holds: ['allow'],
+    innerLevels: ['allow'],
     ...named,
-    most: limits.registrations,
+    maxEntries: limits.registrations,
     help: 'The providers. The name of an entry is the word in /auth/<word> and /auth/<word>/callback.',
     misplaced: 'belongs to a provider: move it into an entry of providers',
   },
   'front-ends': {
-    holds: ['proxy', 'allow', 'clients'],
+    innerLevels: ['proxy', 'allow', 'clients'],
     ...named,
-    most: limits.frontEnds,
+    maxEntries: limits.frontEnds,
     help: 'The front ends. The name of an entry is its client_id.',
     misplaced: 'belongs to a front end: move it into an entry of front-ends',
     takenNames: endpointNames.always,
   },
   proxy: {
     shape: 'list',
-    most: limits.apisOfFrontEnd,
+    maxEntries: limits.apisOfFrontEnd,
     help: "Parts of a provider's API that a page with a session may use.",
     otherShape: 'is not a list of maps, each with path and url',
     empty: 'is an empty list',
@@ -88,7 +87,7 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
     misplaced: 'belongs to clients that nobody registered: move it into clients, in a front end',
   },
   pages: {
-    holds: ['texts'],
+    innerLevels: ['texts'],
     help: "How the relay's own pages look and speak.",
     otherShape: 'is not a map, such as name: Example',
     misplaced: 'belongs to the pages of the relay: move it into pages',
@@ -105,9 +104,9 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
     misplaced: 'belongs to browsers: move it into browser, in a resource',
   },
   resources: {
-    holds: ['allow', 'browser'],
+    innerLevels: ['allow', 'browser'],
     ...named,
-    most: limits.resources,
+    maxEntries: limits.resources,
     help: 'What logins may be for besides the API of the provider: APIs of your own, MCP servers.',
     misplaced: 'belongs to a resource: move it into an entry of resources',
   },
@@ -141,7 +140,7 @@ export interface Setting {
   readonly restart?: true | 'presence';
   /** It is an address, or contains one. http:// must lead to this machine unless `--insecure-http` is set. */
   readonly isAddress?: true;
-  /** The differences in a file, in words; null if a file cannot set it. */
+  /** The texts of the help that differ for a file; null if a file cannot set it. */
   readonly inFile?: { readonly help?: string; readonly otherwise: string } | null;
   readonly schema: v.GenericSchema<string, unknown>;
 }
@@ -160,7 +159,12 @@ export interface Option extends Setting {
 type FileRow = Omit<Setting, 'key' | 'argument' | 'schema'>;
 type Row = FileRow & Pick<Option, 'helpPosition' | 'excludes'>;
 
-/** Creates a function that makes rows for flags at one level. @param shared what all these rows have */
+/**
+ * Creates a function that makes rows of options at one level. It derives flag, argument and key from a term such as
+ * `--port <number>`.
+ *
+ * @param shared what all these rows have
+ */
 export function createRowMaker<const At extends Level>(level: At, shared: Partial<Row> = {}) {
   return <Schema extends Setting['schema'], const Given extends Row>(
     term: `--${string}`,
@@ -175,7 +179,7 @@ export function createRowMaker<const At extends Level>(level: At, shared: Partia
   };
 }
 
-/** Creates a function that makes rows for a file only. @param shared what all these rows have */
+/** Creates a function that makes rows of settings that only a file can give. @param shared what all these rows have */
 export function createFileRowMaker(shared: Partial<FileRow> = {}) {
   return <Schema extends Setting['schema'], const Given extends FileRow>(key: string, schema: Schema, row: Given) => ({
     key,

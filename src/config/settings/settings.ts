@@ -33,11 +33,11 @@ type OptionsAt<At extends Level> = {
 };
 
 function optionsAt<const At extends Level>(level: At): OptionsAt<At> {
-  const ofLevel = optionNames.filter((name) => options[name].level === level);
-  return Object.fromEntries(ofLevel.map((name) => [name, options[name]])) as OptionsAt<At>;
+  const names = optionNames.filter((name) => options[name].level === level);
+  return Object.fromEntries(names.map((name) => [name, options[name]])) as OptionsAt<At>;
 }
 
-/** Every setting by level. Flags describe one provider and one front end, so some settings are for files only. */
+/** Every setting by level. Flags can describe only one provider and one front end, so that many settings have no flag. */
 const settings = {
   relay: optionsAt('relay'),
   providers: { ...optionsAt('providers'), ...providerFileRows, ...personRows },
@@ -95,9 +95,9 @@ export interface FileSetting extends Setting {
   readonly name: string;
 }
 
-const levelsInFile = Object.entries(rows).map(([level, ofLevel]) => {
-  const given = Object.entries(ofLevel).filter(([, { inFile }]) => inFile !== null);
-  return [level, given.map(([name, row]) => ({ ...row, ...row.inFile, name }))];
+const levelsInFile = Object.entries(rows).map(([level, rowsOfLevel]) => {
+  const possibleInFile = Object.entries(rowsOfLevel).filter(([, { inFile }]) => inFile !== null);
+  return [level, possibleInFile.map(([name, row]) => ({ ...row, ...row.inFile, name }))];
 });
 
 /** The settings of each level that a file can give, in the order of the help, with their differences in a file. */

@@ -21,18 +21,18 @@ export function configFileSchema(): JsonSchema {
 }
 
 function schemaOfLevel(level: Level): JsonSchema {
-  const { shape, most, help: description, empty, isSwitch, takenNames } = levels[level];
+  const { shape, maxEntries, help: description, empty, isSwitch, takenNames } = levels[level];
   const map = schemaOfMap(level);
   if (isSwitch) return { description, anyOf: [{ type: 'boolean' }, map] };
   if (shape === undefined) return { description, ...map, ...(empty && { minProperties: 1 }) };
   if (shape === 'list') {
-    return { description, type: 'array', minItems: 1, maxItems: most, items: map };
+    return { description, type: 'array', minItems: 1, maxItems: maxEntries, items: map };
   }
   return {
     description,
     type: 'object',
     minProperties: 1,
-    maxProperties: most,
+    maxProperties: maxEntries,
     propertyNames: {
       pattern: '^[A-Za-z0-9_-]{1,64}$',
       ...(takenNames && { not: { enum: takenNames } }),
@@ -41,14 +41,14 @@ function schemaOfLevel(level: Level): JsonSchema {
   };
 }
 
-/** A map of a level's settings, and of the maps inside. */
+/** The schema of a map with a level's settings and the maps inside. */
 function schemaOfMap(level: Level): JsonSchema {
   const settings = fileSettings[level];
   return {
     type: 'object',
     properties: Object.fromEntries([
       ...settings.map((setting) => [setting.key, schemaOfSetting(setting)]),
-      ...(levels[level].holds ?? []).map((inner) => [inner, schemaOfLevel(inner)]),
+      ...(levels[level].innerLevels ?? []).map((inner) => [inner, schemaOfLevel(inner)]),
     ]),
     required: settings.filter(({ otherwise }) => otherwise === 'required').map(({ key }) => key),
     additionalProperties: false,
@@ -57,24 +57,24 @@ function schemaOfMap(level: Level): JsonSchema {
 
 const scalar = { type: ['string', 'number', 'boolean'] };
 
-/** A setting: one value, or also a list; or a map of values. */
+/** The schema of a setting: one value, one value or a list, or a map of values. */
 function schemaOfSetting(setting: FileSetting): JsonSchema {
-  const description = describe(setting);
+  const description = describeSettingAndDefault(setting);
+  if (setting.map) return { description, type: 'object', minProperties: 1, additionalProperties: scalar };
   const value = valueTypeOf(setting.schema);
   const { schema, otherwise, default: text } = setting;
-  const isFixed = otherwise === undefined && text !== undefined;
-  const fallback = isFixed ? { default: typedValue(schema, text) } : {};
-  if (setting.map) return { description, type: 'object', minProperties: 1, additionalProperties: scalar };
+  const hasFixedDefault = otherwise === undefined && text !== undefined;
+  const fallback = hasFixedDefault ? { default: typedValue(schema, text) } : {};
   if (!takesList(setting)) return { description, ...value, ...fallback };
   const list = { type: 'array', minItems: 1, items: value };
   return { description, anyOf: [value, list], ...fallback };
 }
 
 /** The meaning of a setting and its default, in one paragraph for people. */
-function describe({ help, default: text, otherwise = 'none' }: FileSetting): string {
-  if (text !== undefined && otherwise === 'none') return sentence(help);
+function describeSettingAndDefault({ help, default: text, otherwise = 'none' }: FileSetting): string {
+  if (text !== undefined && otherwise === 'none') return toSentence(help);
   const isRequired = otherwise.startsWith('required');
-  return `${sentence(help)} ${isRequired ? sentence(otherwise) : `Default: ${otherwise}.`}`;
+  return `${toSentence(help)} ${isRequired ? toSentence(otherwise) : `Default: ${otherwise}.`}`;
 }
 
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+const toSentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -73,6 +73,12 @@ export interface Page extends Answer {
   readonly text: string;
 }
 
+/** Where the logins of a browser are. */
+export interface Logins extends Pick<DoorRelay, 'address' | 'port' | 'provider'> {
+  /** Asks for a proxy, if there is no real one. */
+  readonly check?: DoorRelay['check'];
+}
+
 /** A browser whose person lets the provider log them in without a question, as one who is logged in there does. */
 export class DoorBrowser {
   readonly jar = new CookieJar();
@@ -86,11 +92,11 @@ export class DoorBrowser {
   proxyPassesCookies = true;
   /** How often the provider was asked. */
   logins = 0;
-  readonly #relay: DoorRelay;
+  readonly #relay: Logins;
   readonly #proxyPort: number | undefined;
 
   /** @param proxyPort of a real reverse proxy in front of the resources. Without one, this class does what it does */
-  constructor(relay: DoorRelay, proxyPort?: number) {
+  constructor(relay: Logins, proxyPort?: number) {
     this.#relay = relay;
     this.#proxyPort = proxyPort;
   }
@@ -114,7 +120,7 @@ export class DoorBrowser {
     const target = url.pathname + url.search;
     const isOfLogin = url.origin === new URL(this.#relay.address).origin;
     const isOfRelay = isOfLogin || url.pathname.startsWith('/.login-relay/');
-    if (isOfRelay || this.#proxyPort !== undefined) {
+    if (isOfRelay || this.#proxyPort !== undefined || this.#relay.check === undefined) {
       const port = isOfLogin ? this.#relay.port : (this.#proxyPort ?? this.#relay.port);
       const path = isOfLogin ? withoutBase(target) : target;
       const sending = { path, method, authority: url.host };

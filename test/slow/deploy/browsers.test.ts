@@ -92,6 +92,22 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       expect(expectPassed().headers['cookie']).to.equal(`theme=dark; large=${large}`);
     });
 
+    it('logs a person in who is in so many groups that the cookie is split, and names all of them', async () => {
+      const groups = Array.from({ length: 90 }, (_, index) => `${'é'.repeat(18)}-${index}`);
+      relay.provider.knows(json({ ...ada, groups }));
+      try {
+        expect((await person.visit(`${wiki}/`)).text).to.equal('ok');
+        expect([...person.cookies(wiki).keys()].filter((cookie) => cookie.includes('lr_door.'))).to.have.length.above(
+          0,
+        );
+        const head = headersIn(application.heads.at(-1) ?? '');
+        const shown = head.find(([header]) => /^x-forwarded-groups$/i.test(header))?.[1];
+        expect(shown).to.equal(groups.map(encodeURIComponent).join());
+      } finally {
+        relay.provider.knows(json(ada));
+      }
+    });
+
     it('sends no cookie to the application if there is only that of the relay', async () => {
       await logInPerson();
       await person.open(`${wiki}/`);

@@ -4,10 +4,10 @@ import { DoorRelay } from '../../browsers/support/door-relay.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
+import { trust } from '../../harness/system/trust.ts';
 import { ada } from '../../resources/support/resources-relay.ts';
 import { Balancer } from '../deploy/support/balancer.ts';
 import { browserGuards } from '../deploy/support/kinds.ts';
-import { trust } from './support/document-host.ts';
 import { DocumentedPrograms, withoutIntrospection } from './support/documented-programs.ts';
 import { openFirstSdk, openSecondSdk } from './support/mcp-clients.ts';
 

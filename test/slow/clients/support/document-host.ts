@@ -1,28 +1,10 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { issueCertificate } from '../../../harness/system/certificate.ts';
+import { trust } from '../../../harness/system/trust.ts';
 
 /** The redirect URI of the clients that are libraries. */
 export const redirectUri = 'http://127.0.0.1:41234/callback';
-
-const builtIn = getCACertificates('default');
-const added = new Set<string>();
-
-/**
- * Lets this process trust a certificate, or an authority.
- *
- * @returns what ends it: of two authorities with one name, OpenSSL may ask the wrong one
- */
-export function trust(pem: string): () => void {
-  const apply = () => setDefaultCACertificates([...builtIn, ...added]);
-  added.add(pem);
-  apply();
-  return () => {
-    added.delete(pem);
-    apply();
-  };
-}
 
 /** Serves the metadata document of a client, over https. */
 export async function startDocumentHost() {

@@ -3,10 +3,10 @@ import { ClientsRelay } from '../../../clients/support/clients-relay.ts';
 import { json } from '../../../harness/provider/provider-behaviours.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 import { MemoryServer } from '../../../harness/system/memory-server.ts';
+import { trust } from '../../../harness/system/trust.ts';
 import { ada, secret } from '../../../resources/support/resources-relay.ts';
 import { Balancer } from '../../deploy/support/balancer.ts';
 import { guards } from '../../deploy/support/kinds.ts';
-import { trust } from './document-host.ts';
 import { DocumentedPrograms, withoutIntrospection } from './documented-programs.ts';
 
 interface Started {

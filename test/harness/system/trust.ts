@@ -1,0 +1,19 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+
+const builtIn = getCACertificates('default');
+const added = new Set<string>();
+
+/**
+ * Lets this process trust a certificate, or an authority.
+ *
+ * @returns what ends it: of two authorities with one name, OpenSSL may ask the wrong one
+ */
+export function trust(pem: string): () => void {
+  const apply = () => setDefaultCACertificates([...builtIn, ...added]);
+  added.add(pem);
+  apply();
+  return () => {
+    added.delete(pem);
+    apply();
+  };
+}

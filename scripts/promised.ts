@@ -37,7 +37,7 @@ export function presentLists(): Lists {
     'keys and values of the file': keysOf(configFileSchema()).filter((key) => !key.startsWith('pages.texts.')),
     'metrics, with their labels': cells('| metric and its labels | meaning |').map((cell) => cell.replaceAll('`', '')),
     'parameters of a start': parametersOfStart(),
-    'parameters of bodies': found(after('src/oauth/endpoint-parameters.ts', 'const names =', ']'), /'(\w+)'/g),
+    'parameters of bodies': found(after('src/oauth/endpoint-parameters.ts', 'const parameterNames =', ']'), /'(\w+)'/g),
     'subjects of check': globSync('src/check/**/*.ts', { cwd: root.pathname }).flatMap((file) =>
       found(textOf(file), /findingsOn\('([^']+)'\)/g),
     ),

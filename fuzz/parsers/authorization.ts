@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { requireTokenOfAnyScheme } from '../../src/oauth/authorization-header.ts';
-import { userRequest } from '../../src/upstream/provider-endpoints.ts';
+import { buildUserRequest } from '../../src/upstream/provider-endpoints.ts';
 import { relayErrorOf } from './query.ts';
 
 /** Fails if Authorization headers are read wrongly. Each character is a byte. */
@@ -17,6 +17,6 @@ export function checkAuthorization(values: readonly string[]): void {
   assert.equal(values.length, 1);
   assert.equal(token, second);
   assert.match(token, /^[\x21-\x7e]+$/);
-  const { headers } = userRequest({ userUrl: 'https://id.example/user' }, token);
+  const { headers } = buildUserRequest({ userUrl: 'https://id.example/user' }, token);
   assert.deepEqual(headers, { authorization: `Bearer ${token}` });
 }

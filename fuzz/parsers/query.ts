@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { requireCode } from '../../src/oauth/authorization-response.ts';
 import { parseQuery, type Query } from '../../src/oauth/query.ts';
-import { tokenRequest } from '../../src/oauth/token-request.ts';
+import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 
 const issuer = 'https://id.example';
@@ -46,7 +46,7 @@ function checkCode(query: Query, issRequired: boolean): void {
   const { iss } = query;
   assert.ok(iss === issuer || (iss === undefined && !issRequired));
   assert.ok(code.length > 0 && code.length <= 4096);
-  const { url } = tokenRequest(endpoint, { code, codeVerifier: undefined });
+  const { url } = buildTokenRequest(endpoint, { code, codeVerifier: undefined });
   assert.equal(new URL(url).searchParams.get('code'), code);
   assert.equal(new URL(url).host, 'id.example');
 }

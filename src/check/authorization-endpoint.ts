@@ -1,6 +1,6 @@
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { longestState } from '../login/state.ts';
-import { authorizationRequest, nonceFor, withLoginParameters } from '../oauth/authorization-request.ts';
+import { chooseNonce, createAuthorizationUrls, withLoginParameters } from '../oauth/authorization-request.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
@@ -57,10 +57,10 @@ const stateIsTooLong = endpoint.warning(
 );
 
 function requestUrl({ registration, provider }: ProviderContext, withPkce: boolean, state = longState): string {
-  return withLoginParameters(authorizationRequest(registration, provider)(), {
+  return withLoginParameters(createAuthorizationUrls(registration, provider)(), {
     state,
     codeChallenge: withPkce ? deriveCodeChallenge(madeUpVerifier) : undefined,
-    nonce: nonceFor(provider.scope),
+    nonce: chooseNonce(provider.scope),
   });
 }
 

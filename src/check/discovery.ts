@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { options } from '../config/settings/settings.ts';
-import { encodingChanges } from '../oauth/client-authentication.ts';
+import { changesWhenEncoded } from '../oauth/client-authentication.ts';
 import { DiscoveryError, type MetadataContext } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
@@ -42,7 +42,7 @@ async function discover(client: UpstreamClient, { provider, ...credentials }: Re
     // Discovery only needs to know whether form-encoding changes the secret, which it hardly ever does. So an empty one
     // will do.
     const clientSecret = given instanceof UnseenSecret ? new Secret('') : given;
-    const changes = encodingChanges({ clientId, clientSecret });
+    const changes = changesWhenEncoded({ clientId, clientSecret });
     const context = { ...provider.discovered, clientId, encodingChanges: changes };
     return await discoverProvider(client, context);
   } catch (error) {

@@ -1,5 +1,5 @@
-import { tokenError } from '../oauth/token-error.ts';
-import { tokenRequest } from '../oauth/token-request.ts';
+import { explainMissingToken } from '../oauth/token-error.ts';
+import { buildTokenRequest } from '../oauth/token-request.ts';
 import { UnseenSecret } from '../sealing/secret.ts';
 import { ask, wrongKind } from './answer.ts';
 import { madeUp, type ProviderContext } from './context.ts';
@@ -14,13 +14,13 @@ export async function checkRefreshEndpoint(context: ProviderContext): Promise<Fi
   if (registration.clientSecret instanceof UnseenSecret) {
     return [endpoint.notChecked('not asked: this command does not have the client secret')];
   }
-  const request = tokenRequest({ ...provider, ...registration }, { refreshToken: madeUp });
+  const request = buildTokenRequest({ ...provider, ...registration }, { refreshToken: madeUp });
   const answer = await ask(context, { endpoint: 'token', ...request });
   const fix = `correct ${describe('refreshUrl')}`;
   if ('fix' in answer) return [endpoint.problem(answer.message, answer.fix)];
   const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return [misplaced];
-  const { code } = tokenError(answer, 'refresh_token');
+  const { code } = explainMissingToken(answer, 'refresh_token');
   if (code === 'refresh_refused') return [endpoint.ok('refuses a made-up refresh token, as it must')];
   if (code === 'client_refused') {
     const compare = `compare ${describe('clientId')}, its secret and ${describe('tokenRequest')}`;

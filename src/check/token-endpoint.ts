@@ -1,8 +1,8 @@
 import { clientSecretCredential } from '../config/client-secret.ts';
-import { encodingChanges } from '../oauth/client-authentication.ts';
-import { parseTokenAnswer } from '../oauth/token-answer.ts';
-import { tokenError } from '../oauth/token-error.ts';
-import { tokenRequest } from '../oauth/token-request.ts';
+import { changesWhenEncoded } from '../oauth/client-authentication.ts';
+import { explainMissingToken } from '../oauth/token-error.ts';
+import { buildTokenRequest } from '../oauth/token-request.ts';
+import { parseTokenAnswer } from '../oauth/token-response-format.ts';
 import type { TokenRequestForm } from '../providers/provider.ts';
 import { refusedCredentials } from '../providers/refusals.ts';
 import { github } from '../providers/source-code-hosts.ts';
@@ -37,11 +37,11 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   const request = (form: TokenRequestForm, clientSecret: Secret) => {
     const client = { ...provider, ...registration, clientSecret, tokenRequest: form };
     const grant = { code: madeUp, codeVerifier };
-    return ask(context, { endpoint: 'token', ...tokenRequest(client, grant) });
+    return ask(context, { endpoint: 'token', ...buildTokenRequest(client, grant) });
   };
   const configured = provider.tokenRequest;
   // Try Basic without encoding only if that differs and is possible: RFC 7617 §2 allows no colon in a user name.
-  const rawDiffers = encodingChanges(registration) && !registration.clientId.includes(':');
+  const rawDiffers = changesWhenEncoded(registration) && !registration.clientId.includes(':');
   const others = ['body', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : []), 'json'] as const;
   // GitHub documents the query. For other providers it is only the contract's default, and another form is better.
   const seeksOther = configured === 'query' && provider.tokenUrl !== github.provider.tokenUrl;
@@ -70,7 +70,7 @@ function readRefusal(answer: UpstreamResponse, fix: string): Refusal | Finding {
   if (access_token !== undefined) {
     return endpoint.problem('gives a token for a made-up code: anyone could log in', fix);
   }
-  const { code, providerError } = tokenError(answer);
+  const { code, providerError } = explainMissingToken(answer);
   if (code === 'code_refused') return 'code';
   if (code === 'redirect_uri_refused') return 'redirect_uri';
   const isBare401 = answer.status === 401 && providerError === undefined;

@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../oauth/json.ts';
-import { isJwt, userAnswerRule, userRequest } from '../upstream/provider-endpoints.ts';
+import { buildUserRequest, isJwt, userAnswerRule } from '../upstream/provider-endpoints.ts';
 import { ask, wrongKind } from './answer.ts';
 import { fixUrl, madeUp, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
@@ -11,7 +11,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   const { provider } = context;
   const { userUrl } = provider;
   if (userUrl === undefined) return lookup.ok('there is none: the ID token says who somebody is');
-  const answer = await ask(context, userRequest({ ...provider, userUrl }, madeUp));
+  const answer = await ask(context, buildUserRequest({ ...provider, userUrl }, madeUp));
   if ('fix' in answer) return lookup.problem(answer.message, answer.fix);
   const { status, headers, body } = answer;
   const fix = fixUrl(context, 'userUrl');

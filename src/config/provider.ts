@@ -1,6 +1,6 @@
-import { readDescribedProvider } from '../oauth/described-provider.ts';
 import type { MetadataContext } from '../oauth/metadata.ts';
-import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
+import { ownParameters, protocolParameters } from '../oauth/protocol-parameters.ts';
+import { readDescribedProvider } from '../oauth/provider-from-metadata.ts';
 import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { whyQueryIsTaken } from '../urls.ts';

@@ -5,7 +5,7 @@ import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
 import type { OAuthRequest } from '../login/state.ts';
 import type { ExtraFields } from '../oauth/extra-fields.ts';
-import { optional, withParameters } from '../oauth/query.ts';
+import { optionalParameter, withParameters } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { SessionLogin, Sessions } from '../session/sessions.ts';
@@ -116,7 +116,7 @@ export function failureRedirect(target: Target, errorOf: (failure: RelayError) =
 /** The address of a target, with more parameters. Undefined ones are left out. */
 export function addressAt({ url, part, parameters }: Target, more: Parameters): string {
   const all = Object.entries({ ...more, ...parameters });
-  const given = all.flatMap(([name, value]) => optional(name, value));
+  const given = all.flatMap(([name, value]) => optionalParameter(name, value));
   const address = part === 'query' ? withParameters(url, given) : `${url}#${new URLSearchParams(given)}`;
   // Pages that use decodeURIComponent would read "+" as a plus sign.
   return url + address.slice(url.length).replaceAll('+', '%20');

@@ -4,7 +4,7 @@ import { type AnswerFailure, answerJson, answerWith } from '../http/error-respon
 import { isShortHeader } from '../http/request-guards.ts';
 import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest } from '../login/state.ts';
-import { optional, type Query, withParameters } from '../oauth/query.ts';
+import { optionalParameter, type Query, withParameters } from '../oauth/query.ts';
 import { isOAuthRequest, readFrontEndState, readReturnTo } from '../oauth/start-parameters.ts';
 import { html, type Markup } from './html.ts';
 import { headingOfFailure } from './page-texts.ts';
@@ -127,9 +127,9 @@ function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, isOfDoor, or
   const request = isStart ? requestOfStart(query, origin) : peekLogin(ctx)?.request;
   if (request?.oauth !== undefined || (isStart && isOAuthRequest(query))) return undefined;
   const parameters = [
-    ...optional('state', request?.state),
-    ...optional('return_to', request?.returnTo),
-    ...optional('prompt', code === 'access_refused' ? 'select_account' : undefined),
+    ...optionalParameter('state', request?.state),
+    ...optionalParameter('return_to', request?.returnTo),
+    ...optionalParameter('prompt', code === 'access_refused' ? 'select_account' : undefined),
   ];
   return parameters.length === 0 ? loginUrl : withParameters(loginUrl, parameters);
 }

@@ -6,7 +6,7 @@ import Koa, { type Context } from 'koa';
 import getRawBody from 'raw-body';
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { createRecent } from '../memory/recent.ts';
-import { optional, withParameters } from '../oauth/query.ts';
+import { optionalParameter, withParameters } from '../oauth/query.ts';
 import { loginPage, pageHeaders, parseName } from './login-page.ts';
 
 /** The only client of the provider. It sends its secret in the body. */
@@ -52,7 +52,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
     const request = new URLSearchParams(ctx.querystring);
     if (!has(request, ofClient)) return answer(ctx, 400, 'Unknown client or redirect URI');
     const respond = (result: Readonly<Record<string, string>>) => {
-      const state = optional('state', request.get('state') ?? undefined);
+      const state = optionalParameter('state', request.get('state') ?? undefined);
       const parameters = [...Object.entries({ ...result, iss: issuer }), ...state];
       ctx.redirect(withParameters(client.callbackUri, parameters));
       ctx.status = 303;

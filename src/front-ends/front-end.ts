@@ -18,7 +18,7 @@ import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import type { ExtraFields } from '../oauth/extra-fields.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
-import { anyAnswer, contractAnswer } from '../oauth/token-answer.ts';
+import { anyAnswer, contractAnswer } from '../oauth/token-response-format.ts';
 import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Resource } from '../resources/resource.ts';

@@ -3,10 +3,10 @@ import { type Allow, allowsOf, neededScopes, withNeededScopes } from '../access/
 import { scopesOfIdentity } from '../access/identity.ts';
 import { isFailure } from '../failures/relay-error.ts';
 import { hashKey } from '../memory/recent.ts';
-import { authorizationRequest } from '../oauth/authorization-request.ts';
-import type { AnswerRule } from '../oauth/token-answer.ts';
+import { createAuthorizationUrls } from '../oauth/authorization-request.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import type { AnswerRule } from '../oauth/token-response-format.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Secret } from '../sealing/secret.ts';
@@ -95,7 +95,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
      * Builds the authorization request without the parameters of one login: for a part of the scope, and with `refresh`
      * also for a refresh token.
      */
-    authorizationRequestUrl: authorizationRequest(by, provider),
+    authorizationRequestUrl: createAuthorizationUrls(by, provider),
     /** @throws {RelayError} `overloaded` if no code can be exchanged now */
     expectRoom: () => upstream.expectRoom('token'),
     allow,

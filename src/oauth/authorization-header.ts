@@ -1,5 +1,5 @@
 import { RelayError } from '../failures/relay-error.ts';
-import { decode } from './query.ts';
+import { decodeFormValue } from './query.ts';
 
 /** Whether an Authorization header can carry the token, which must be visible ASCII. @see RFC 6750 §2.1 */
 export function isCredential(token: string): boolean {
@@ -27,8 +27,8 @@ export function requireTokenOfAnyScheme(values: readonly string[]): string {
 const gateSchemes = /^ *(?:digest|hoba|mutual|negotiate|ntlm|scram-sha-1|scram-sha-256)(?: |$)/i;
 
 /**
- * The Authorization headers of a request, or none if the only one is for a gate in front of the relay. A browser sends
- * the gate's password with each request, and the relay would send it to the provider as a token.
+ * Returns the Authorization headers of a request, or none if the only header is for a gate in front of the relay. A
+ * browser sends the gate's password with each request, and the relay would send it to the provider as a token.
  *
  * @param values every Authorization header of the request
  * @see RFC 7617 §2
@@ -36,13 +36,13 @@ const gateSchemes = /^ *(?:digest|hoba|mutual|negotiate|ntlm|scram-sha-1|scram-s
 export function withoutGateCredentials(values: readonly string[]): readonly string[] {
   const [value, second] = values;
   if (value === undefined || second !== undefined) return values;
-  return gateSchemes.test(value) || holdsUserAndPassword(value) ? [] : values;
+  return gateSchemes.test(value) || isUserAndPassword(value) ? [] : values;
 }
 
 /**
  * Whether a Basic header decodes to a user name, a colon and a password. An access token may follow `Basic` as well.
  */
-function holdsUserAndPassword(value: string): boolean {
+function isUserAndPassword(value: string): boolean {
   const [, encoded] = /^ *basic +([\w+/-]+={0,2})(?:[ ,]|$)/i.exec(value) ?? [];
   if (encoded === undefined) return false;
   const text = Buffer.from(encoded, 'base64').toString();
@@ -52,7 +52,7 @@ function holdsUserAndPassword(value: string): boolean {
 }
 
 /**
- * Whether a request shows a token for a resource, even a malformed one. Credentials of another scheme than `Bearer` are
+ * Whether a request has a token for a resource, even a malformed one. Credentials of another scheme than `Bearer` are
  * not for the resource.
  *
  * @param values every Authorization header of the request
@@ -68,7 +68,7 @@ export function hasResourceToken([value, second]: readonly string[]): boolean {
  * @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid`
  * @see RFC 6750 §2.1
  */
-export function parseResourceToken(values: readonly string[]): string {
+export function requireResourceToken(values: readonly string[]): string {
   if (!hasResourceToken(values)) throw new RelayError('resource_token_missing');
   const [value = '', second] = values;
   if (second !== undefined) throw new RelayError('resource_token_misplaced');
@@ -89,15 +89,16 @@ export function parseBasicCredentials(
 ): { readonly name: string; readonly secrets: readonly string[] } | undefined {
   const [, name, secret] = /^([^:]+):(.+)$/s.exec(decodeBasic(value)) ?? [];
   if (name === undefined || secret === undefined) return undefined;
-  return { name, secrets: [secret, decode(secret)] };
+  return { name, secrets: [secret, decodeFormValue(secret)] };
 }
 
-/** The name in a Basic header whose secret is empty. */
+/** Reads the name from a Basic header with an empty secret. @returns undefined if it is no such header */
 export function parseNameWithoutSecret(value: string | undefined): string | undefined {
   const [, name] = /^([^:]+):$/.exec(decodeBasic(value)) ?? [];
-  return name === undefined ? undefined : decode(name);
+  return name === undefined ? undefined : decodeFormValue(name);
 }
 
+/** Decodes the credentials of a Basic header. @returns an empty text if it is no such header */
 function decodeBasic(value = ''): string {
   const [, encoded = ''] = /^ *basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(value) ?? [];
   return Buffer.from(encoded, 'base64').toString();

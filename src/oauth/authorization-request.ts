@@ -1,59 +1,61 @@
 import { randomBytes } from 'node:crypto';
 import type { ExtraParameters, Provider } from '../providers/provider.ts';
-import { optional, withParameters } from './query.ts';
+import { optionalParameter, withParameters } from './query.ts';
 import { scopeInRequest } from './scope.ts';
 
 /**
- * Builds the authorization request at a provider, without the parameters of one login. It keeps an existing query of
- * the endpoint.
+ * Creates a function that returns the authorization request at a provider, without the parameters of one login. It keeps
+ * an existing query of the endpoint. Requests for the whole scope are built only once.
  *
- * @returns a function that gives the URL for a part of the configured scope (default: all of it), with `refresh` one
- *   that also asks for a refresh token. URLs for the whole scope are built only once.
+ * @returns a function of `scope`, a part of the configured scope (default: all of it), and `refresh`, whether to ask for
+ *   a refresh token
  * @see RFC 6749 §4.1.1
  */
-export function authorizationRequest(
+export function createAuthorizationUrls(
   client: { readonly clientId: string; readonly callbackUri: string },
   provider: Pick<Provider, 'authorizeUrl' | 'scope' | 'scopeSeparator' | 'authorizeParams' | 'refreshRequest'>,
 ) {
-  const { authorizeUrl, authorizeParams = [], refreshRequest = {}, scope: whole } = provider;
+  const { authorizeUrl, authorizeParams = [], refreshRequest = {}, scope: wholeScope } = provider;
   const configured = new URL(authorizeUrl).searchParams;
   for (const [name, value] of authorizeParams) configured.append(name, value);
-  const forRefresh = (refreshRequest.parameters ?? []).filter(([name]) => !configured.has(name));
+  // A configured parameter replaces the one that usually asks for a refresh token.
+  const refreshParameters = (refreshRequest.parameters ?? []).filter(([name]) => !configured.has(name));
 
-  function urlFor(asked: string | undefined, refresh: boolean): string {
-    const scope = refresh ? union(asked, refreshRequest.scope) : asked;
+  function buildUrl(requestedScope: string | undefined, refresh: boolean): string {
+    const scope = refresh ? joinScopes(requestedScope, refreshRequest.scope) : requestedScope;
     const parameters: ExtraParameters = [
       ['response_type', 'code'],
       ['client_id', client.clientId],
       ['redirect_uri', client.callbackUri],
-      ...optional('scope', scopeInRequest(scope, provider.scopeSeparator)),
+      ...optionalParameter('scope', scopeInRequest(scope, provider.scopeSeparator)),
       ...authorizeParams,
-      ...(refresh ? forRefresh : []),
+      ...(refresh ? refreshParameters : []),
     ];
     return withParameters(authorizeUrl, parameters);
   }
 
-  const plain = urlFor(whole, false);
-  const renewable = urlFor(whole, true);
-  return (login: { readonly scope?: string | undefined; readonly refresh?: boolean } = {}) => {
-    const { scope = whole, refresh = false } = login;
-    if (scope !== whole) return urlFor(scope, refresh);
-    return refresh ? renewable : plain;
+  const plainUrl = buildUrl(wholeScope, false);
+  const refreshUrl = buildUrl(wholeScope, true);
+  return (login: { readonly scope?: string | undefined; readonly refresh?: boolean } = {}): string => {
+    const { scope = wholeScope, refresh = false } = login;
+    if (scope !== wholeScope) return buildUrl(scope, refresh);
+    return refresh ? refreshUrl : plainUrl;
   };
 }
 
-function union(scope: string | undefined, more: string | undefined): string | undefined {
+/** Adds the words of another scope that are not in the scope yet. */
+function joinScopes(scope: string | undefined, more: string | undefined): string | undefined {
   if (more === undefined) return scope;
   return [...new Set([...(scope?.split(' ') ?? []), ...more.split(' ')])].join(' ');
 }
 
 /**
- * Tells the provider which account the person probably uses, or asks it to offer another one.
+ * Adds to the authorization request which account the person probably uses, or the wish to choose another account.
  *
  * @param wish from the start of the login
  * @see OpenID Connect Core 1.0 §3.1.2.1
  */
-export function withAccount(
+export function withAccountWish(
   authorizationRequestUrl: string,
   wish: {
     readonly otherAccount?: boolean | undefined;
@@ -77,7 +79,7 @@ export function withAccount(
 /**
  * Adds the parameters of one login to the authorization request.
  *
- * @param authorizationRequestUrl from {@link authorizationRequest}, with a query
+ * @param authorizationRequestUrl from {@link createAuthorizationUrls}, with a query
  * @param login values in base64url @see RFC 6749 §10.12, RFC 7636 §4.3, OpenID Connect Core 1.0 §3.1.2.1
  */
 export function withLoginParameters(
@@ -96,12 +98,12 @@ export function withLoginParameters(
 }
 
 /**
- * The nonce for one login, if the scope contains `openid`: some servers require a nonce then, and others refuse it
- * otherwise.
+ * Chooses the nonce of an authorization request. With the scope `openid`, some servers require a nonce. Without it, other
+ * servers refuse one.
  *
- * @param ofLogin the nonce of the login; undefined if the relay will not read the ID token
+ * @param loginNonce the nonce of the login; undefined if the relay will not read the ID token
  */
-export function nonceFor(scope: string | undefined, ofLogin?: string): string | undefined {
+export function chooseNonce(scope: string | undefined, loginNonce?: string): string | undefined {
   if (!scope?.split(' ').includes('openid')) return undefined;
-  return ofLogin ?? randomBytes(16).toString('base64url');
+  return loginNonce ?? randomBytes(16).toString('base64url');
 }

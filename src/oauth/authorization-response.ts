@@ -13,12 +13,14 @@ import { type Query, readSingle } from './query.ts';
  * @see RFC 6749 §4.1.2, RFC 9207 §2.4
  */
 export function requireCode(query: Query, expected: Pick<Provider, 'issuer' | 'issRequired'>): string {
-  const [code, error, iss] = [query['code'], query['error'], query['iss']].map(readSingle);
+  const code = readSingle(query['code']);
+  const error = readSingle(query['error']);
+  const iss = readSingle(query['iss']);
   if (iss === undefined && expected.issRequired) throw new RelayError('issuer_missing');
   if (iss !== undefined && expected.issuer !== undefined && iss !== expected.issuer) {
     throw new RelayError('issuer_mismatch');
   }
-  if (error !== undefined) throw authorizationRefused(error);
+  if (error !== undefined) throw explainError(error);
   if (code === undefined || code === '') throw whyNoLogin(query) ?? new RelayError('code_missing');
   if (code.length > limits.codeLength) throw new RelayError('code_too_long');
   if (!code.isWellFormed()) throw new RelayError('code_malformed');
@@ -26,8 +28,8 @@ export function requireCode(query: Query, expected: Pick<Provider, 'issuer' | 'i
 }
 
 /**
- * Why a callback without a code or state is not a login: a proxy removed its query, or GitHub sent the person here
- * after the installation of its App.
+ * Finds out why a callback without a code or state is not a login: a proxy removed its query, or GitHub sent the person
+ * here after the installation of its App.
  *
  * @see https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
  */
@@ -44,8 +46,8 @@ export function whyNoLogin(query: Query): RelayError | undefined {
   }
 }
 
-/** The failure for an error code of a callback. @see RFC 6749 §4.1.2.1 */
-function authorizationRefused(error: string): RelayError {
+/** Returns the failure for an error code of a callback. @see RFC 6749 §4.1.2.1 */
+function explainError(error: string): RelayError {
   const providerError = providerErrorCode(error);
   const meaning = failureMeantBy(providerError);
   if (meaning === 'access_denied') return new RelayError(meaning, { providerError });
@@ -53,9 +55,10 @@ function authorizationRefused(error: string): RelayError {
     const detail = `The provider refused the callback URL of this relay (${providerError}). Only its operator can fix this.`;
     return new RelayError(meaning, { detail, providerError });
   }
-  const isNamed = providerError !== undefined && providerError !== 'other';
-  const detail = isNamed
-    ? `The provider did not authorize the login (${providerError}). Start the login again.`
-    : undefined;
+  // `other` stands for a code that is not shown, because it is unknown.
+  if (providerError === undefined || providerError === 'other') {
+    return new RelayError('authorization_refused', { providerError });
+  }
+  const detail = `The provider did not authorize the login (${providerError}). Start the login again.`;
   return new RelayError('authorization_refused', { detail, providerError });
 }

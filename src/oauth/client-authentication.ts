@@ -1,6 +1,7 @@
 import type { ExtraParameters, Provider, TokenRequestForm } from '../providers/provider.ts';
 import type { Secret } from '../sealing/secret.ts';
 
+/** A provider with the relay's registration there. */
 export interface RegisteredProvider extends Provider {
   readonly clientId: string;
   readonly clientSecret: Secret;
@@ -16,39 +17,42 @@ export interface EndpointRequest {
 }
 
 /**
- * Builds a request with a form and the relay's credentials. These are never in the URL: with `query` and `json`, they
- * are in the form.
+ * Builds a request with a form and the relay's credentials, which are never in the URL. If the provider takes them as
+ * `query` or `json` at its token endpoint, they are in the form here.
  *
  * @see RFC 6749 §2.3.1
  */
-export function authenticatedForm(client: RegisteredProvider, url: string, fields: ExtraParameters): EndpointRequest {
+export function buildAuthenticatedForm(
+  client: RegisteredProvider,
+  url: string,
+  fields: ExtraParameters,
+): EndpointRequest {
   const { tokenRequest: method } = client;
-  if (!isBasic(method)) return formRequest(client, url, [...clientParameters(client), ...fields]);
+  if (!isBasic(method)) return buildFormRequest(client, url, [...clientParameters(client), ...fields]);
   const credentials = basicCredentials(client, method === 'basic' ? formEncode : undefined);
-  return formRequest(client, url, fields, { authorization: credentials });
+  return buildFormRequest(client, url, fields, { authorization: credentials });
 }
 
 /** Whether the credentials are in the Authorization header, instead of the parameters. */
 export const isBasic = (form: TokenRequestForm) => form === 'basic' || form === 'basic-raw';
 
 /** Builds a request with a form. Credentials can only come from `fields` and headers. */
-export function formRequest(
+export function buildFormRequest(
   { requestHeaders }: RegisteredProvider,
   url: string,
   fields: ExtraParameters,
   headers: Readonly<Record<string, string>> = {},
 ): EndpointRequest {
-  const type = { 'content-type': 'application/x-www-form-urlencoded' };
   return {
     method: 'POST',
     url,
-    headers: { ...requestHeaders, ...headers, ...type },
+    headers: { ...requestHeaders, ...headers, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(fields).toString(),
   };
 }
 
 /** Builds a request with a JSON object. A repeated field becomes a list. */
-export function jsonRequest(
+export function buildJsonRequest(
   { requestHeaders }: RegisteredProvider,
   url: string,
   fields: ExtraParameters,
@@ -66,6 +70,7 @@ export function jsonRequest(
   };
 }
 
+/** Returns the relay's credentials as parameters. */
 export function clientParameters({ clientId, clientSecret }: RegisteredProvider): ExtraParameters {
   return [
     ['client_id', clientId],
@@ -74,9 +79,9 @@ export function clientParameters({ clientId, clientSecret }: RegisteredProvider)
 }
 
 /**
- * The relay's credentials as an Authorization header.
+ * Returns the relay's credentials as an Authorization header.
  *
- * @param encode RFC 6749 form-encodes both values; other protocols do not
+ * @param encode encodes both values (default: not at all). RFC 6749 form-encodes them
  * @see RFC 7617 §2
  */
 export function basicCredentials(
@@ -93,7 +98,7 @@ export function basicCredentials(
  *
  * @see RFC 6749 §2.3.1
  */
-export function encodingChanges({
+export function changesWhenEncoded({
   clientId,
   clientSecret,
 }: Pick<RegisteredProvider, 'clientId' | 'clientSecret'>): boolean {
@@ -101,5 +106,7 @@ export function encodingChanges({
 }
 
 function formEncode(value: string): string {
-  return new URLSearchParams([['', value]]).toString().slice(1);
+  const form = new URLSearchParams([['', value]]).toString();
+  // Remove the `=` after the empty name.
+  return form.slice(1);
 }

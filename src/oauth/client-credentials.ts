@@ -27,10 +27,12 @@ export function readClientCredentials(
 ): ClaimedCredentials {
   const basic = parseBasicCredentials(headers[0]);
   const subject = client_assertion && readSubject(client_assertion);
-  const names = [client_id, basic?.name, subject].filter((name) => name !== undefined);
+  const names = [client_id, basic?.name, subject].filter((candidate) => candidate !== undefined);
   const [name] = names;
-  const ways = headers.length + [client_secret, client_assertion].filter((one) => one !== undefined).length;
-  if (ways !== 1 || names.some((other) => other !== name)) return { name };
+  const proofsInBody = [client_secret, client_assertion].filter((proof) => proof !== undefined);
+  const methodCount = headers.length + proofsInBody.length;
+  const isContradictory = names.some((other) => other !== name);
+  if (methodCount !== 1 || isContradictory) return { name };
   if (basic !== undefined) return { name, secrets: basic.secrets };
   if (client_secret !== undefined) return { name, secrets: [client_secret] };
   const isJwt = client_assertion !== undefined && client_assertion_type === jwtBearer;
@@ -38,12 +40,12 @@ export function readClientCredentials(
 }
 
 /**
- * The name of a public client: the parameter, or that of an Authorization header with an empty secret, which some
- * libraries send. A header beside the parameter may be of a gate in front, and is ignored.
+ * Reads the `client_id` of a public client from the parameter, or from an Authorization header with an empty secret, which
+ * some libraries send. A header beside the parameter is ignored, because it may be for a gate in front of the relay.
  *
  * @see RFC 6749 §2.3.1, §3.2.1
  */
-export function readPublicClient(
+export function readPublicClientId(
   [header, ...others]: readonly string[],
   { client_id }: EndpointParameters,
 ): string | undefined {
@@ -51,7 +53,7 @@ export function readPublicClient(
   return parseNameWithoutSecret(header);
 }
 
-/** The subject of an unverified assertion, which only tells whose key to verify it with. */
+/** Reads the subject of an unverified assertion. It only tells with whose key the assertion has to be verified. */
 function readSubject(assertion: string): string | undefined {
   if (assertion.length > limits.assertionLength) return undefined;
   try {

@@ -4,7 +4,7 @@ import { type JsonObject, parseJsonObject } from './json.ts';
 import { expectFewParameters, parseQuery } from './query.ts';
 
 /** The parameters that the relay's endpoints accept in a body. */
-const names = [
+const parameterNames = [
   'client_assertion',
   'client_assertion_type',
   'client_id',
@@ -23,7 +23,7 @@ const names = [
 ] as const;
 
 /** The parameters of a request. An empty one counts as absent. @see RFC 6749 §3.2 */
-export type EndpointParameters = Readonly<Partial<Record<(typeof names)[number], string>>>;
+export type EndpointParameters = Readonly<Partial<Record<(typeof parameterNames)[number], string>>>;
 
 /**
  * Parses the body of a request: a form or a JSON object. Parameters with other names are ignored.
@@ -37,12 +37,12 @@ export function parseEndpointParameters(
   body: Buffer,
 ): EndpointParameters {
   if (headers['content-encoding'] !== undefined) throw new RelayError('content_type_unsupported');
-  // The parameters of the type do not matter: both formats are always UTF-8.
+  // Ignore a charset, because both formats are always UTF-8.
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  const given = readFields(type, body);
+  const fields = readFields(type, body);
   const parameters: { -readonly [Name in keyof EndpointParameters]: string } = {};
-  for (const name of names) {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+  for (const name of parameterNames) {
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (value === undefined || value === '') continue;
     const isUsable = typeof value === 'string' && value.isWellFormed();
     if (!isUsable) throw new RelayError('token_request_invalid');

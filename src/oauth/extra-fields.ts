@@ -2,11 +2,11 @@ import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Query, readSingle } from './query.ts';
 
-/** What a provider gives besides tokens, by the names that the operator listed. It never travels in a redirect. */
+/** Values that a provider gives besides tokens, by the names that the operator listed. They are never in a redirect. */
 export type ExtraFields = Readonly<Record<string, string>>;
 
-/** Names that cannot be listed: fields of the relay's own answers, and members of every object. */
-export const takenFields: readonly string[] = [
+/** Names that the operator cannot list: fields of the relay's own responses, and members of every object. */
+export const reservedFields: readonly string[] = [
   'access_token',
   'token_type',
   'expires_in',
@@ -35,30 +35,40 @@ export const takenFields: readonly string[] = [
 ];
 
 /**
- * The bytes that a text takes in a sealed code or token, where a control character takes six. Counted otherwise, four
- * fields could make a code longer than what the relay opens.
+ * The bytes that a text takes in a sealed code or token, as JSON without quotes. A control character takes six, so that
+ * four fields of them could make a code longer than the relay accepts.
  */
 const sealedSize = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Picks the texts with these names, and leaves out other values and those over the limit. */
-export function pickTexts(names: readonly string[] | undefined, read: (name: string) => unknown) {
-  const found = names?.flatMap((name) => {
+/**
+ * Picks the texts with these names, and leaves out values that are no text, or over the limit.
+ *
+ * @param read returns the value with a name
+ * @returns undefined if no text is left
+ */
+export function pickTexts(
+  names: readonly string[] | undefined,
+  read: (name: string) => unknown,
+): ExtraFields | undefined {
+  const texts: Record<string, string> = {};
+  for (const name of names ?? []) {
     const value = read(name);
-    const isUsable = typeof value === 'string' && value !== '' && value.isWellFormed();
-    return isUsable && sealedSize(value) <= limits.extraFieldSize ? [[name, value] as const] : [];
-  });
-  return found?.length ? (Object.fromEntries(found) as ExtraFields) : undefined;
+    const isText = typeof value === 'string' && value !== '' && value.isWellFormed();
+    if (isText && sealedSize(value) <= limits.extraFieldSize) texts[name] = value;
+  }
+  return Object.keys(texts).length > 0 ? texts : undefined;
 }
 
 /** Reads the listed parameters of a callback. @throws {RelayError} `parameter_repeated` */
 export const readCallbackFields = (query: Query, { callbackFields }: Pick<Provider, 'callbackFields'>) =>
   pickTexts(callbackFields, (name) => readSingle(query[name]));
 
+/** Merges the fields of two responses. A newer value replaces an earlier one. */
 export function mergeFields(earlier: ExtraFields | undefined, newer: ExtraFields | undefined) {
   return earlier === undefined ? newer : { ...earlier, ...newer };
 }
 
-/** The fields that a front end gets now: the operator may have removed some from the list since the login. */
+/** Picks the fields that a front end gets now. Since the login, the operator may have removed some from the list. */
 export function presentFields(
   fields: ExtraFields | undefined,
   { tokenFields = [], callbackFields = [] }: Pick<Provider, 'tokenFields' | 'callbackFields'>,

@@ -1,18 +1,19 @@
 import type { Provider } from '../providers/provider.ts';
 import { type JsonObject, parseJsonObject } from './json.ts';
 
-/** A JSON object that names the issuer that was asked. A null field counts as missing. */
+/** Metadata that name the issuer that was asked. Fields that were null are missing. */
 export type Metadata = JsonObject;
 
-/** An OAuth server is not asked for the scope `openid`. */
+/** The standard that the metadata follow. The relay does not request the scope `openid` from a plain OAuth server. */
 export type MetadataKind = 'openid' | 'oauth';
 
-/** The issuer, and what is configured besides. */
+/** The issuer, and the settings that metadata must fit. */
 export interface MetadataContext {
   readonly issuer: string;
-  /** The only address to ask, instead of the standard ones. */
+  /** The only address to ask, in place of the standard ones. */
   readonly metadataUrl?: string | undefined;
   readonly clientId: string;
+  /** The configured facts about the provider. */
   readonly given: Partial<Provider>;
   readonly insecureHttp: boolean;
   /** Whether form-encoding changes the client's credentials, so that servers may read them differently. */
@@ -58,7 +59,7 @@ export function parseMetadata(bytes: Uint8Array, issuer: string): Metadata {
     : new DiscoveryError('issuer_mismatch', { metadataIssuer });
 }
 
-/** What is wrong and, after a colon, what to do. A detail replaces `{}`. */
+/** The explanation of each failure and, after a colon, what to do. A detail replaces `{}`. */
 const explanations = {
   unreachable: 'the issuer cannot be reached',
   timeout: 'the issuer takes too long to answer',
@@ -90,6 +91,7 @@ export type DiscoveryFailure = keyof typeof explanations;
 /** The endpoints that a login needs, by the options that set them. */
 export type RequiredEndpoint = 'authorizeUrl' | 'tokenUrl' | 'userUrl';
 
+/** Why discovery has not found a usable provider. */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError';
   readonly reason: DiscoveryFailure;

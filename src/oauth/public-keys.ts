@@ -25,41 +25,45 @@ const mostKeys = 2;
 const wrongForm = 'names a file without a public key: it must be PEM (-----BEGIN PUBLIC KEY-----) or a JWK';
 
 /**
- * Reads public keys from a file: one or two as PEM, a JWK, or a JWK Set.
+ * Reads one or two public keys from the text of a file: PEM, a JWK, or a JWK Set.
  *
  * @returns the keys, or a fault that completes a sentence about the setting that names the file
  */
 export function readPublicKeys(text: string): readonly PublicKey[] | string {
-  const found = text.trimStart().startsWith('{') ? keysInJson(text) : keysInPem(text);
+  const found = text.trimStart().startsWith('{') ? readJwks(text) : readPemKeys(text);
   if (typeof found === 'string') return found;
   if (found.length === 0) return wrongForm;
   if (found.length > mostKeys) return `names a file with more than ${mostKeys} keys`;
-  const keys = found.map(usableKey);
-  const fault = keys.find((one) => typeof one === 'string');
-  return fault ?? keys.filter((one) => typeof one === 'object');
+  const keysOrFaults = found.map(toPublicKey);
+  const fault = keysOrFaults.find((result) => typeof result === 'string');
+  return fault ?? keysOrFaults.filter((result) => typeof result === 'object');
 }
 
 const privateKeyFault = 'names a private key: give the public key, and keep the private one with the machine alone';
 
-function keysInPem(text: string): readonly KeyObject[] | string {
-  // Refuse a private key, although Node.js would derive the public one: nobody would notice that the relay has it.
+/** @returns the keys, or the fault as {@link readPublicKeys} does */
+function readPemKeys(text: string): readonly KeyObject[] | string {
+  // Refuse a private key. Node.js would derive the public key from it, but nobody would notice that the relay has the
+  // private one.
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return privateKeyFault;
   const blocks = text.match(/-----BEGIN (RSA )?PUBLIC KEY-----.*?-----END (RSA )?PUBLIC KEY-----/gs) ?? [];
-  const keys = blocks.map((pem) => unlessThrown(() => createPublicKey(pem)));
+  const keys = blocks.map((pem) => undefinedIfThrown(() => createPublicKey(pem)));
   return keys.every((key) => key !== undefined) ? keys : wrongForm;
 }
 
-function keysInJson(text: string): readonly KeyObject[] | string {
-  const json: unknown = unlessThrown(() => JSON.parse(text));
-  const given = isObject(json) && Array.isArray(json['keys']) ? json['keys'] : [json];
-  const jwks = given.filter(isObject);
+/** @returns the keys, or the fault as {@link readPublicKeys} does */
+function readJwks(text: string): readonly KeyObject[] | string {
+  const json: unknown = undefinedIfThrown(() => JSON.parse(text));
+  const candidates = isObject(json) && Array.isArray(json['keys']) ? json['keys'] : [json];
+  const jwks = candidates.filter(isObject);
   if (jwks.some(isPrivateJwk)) return privateKeyFault;
-  const keys = jwks.map((jwk) => unlessThrown(() => createPublicKey({ key: jwk, format: 'jwk' })));
-  return jwks.length === given.length && keys.every((key) => key !== undefined) ? keys : wrongForm;
+  if (jwks.length < candidates.length) return wrongForm;
+  const keys = jwks.map((jwk) => undefinedIfThrown(() => createPublicKey({ key: jwk, format: 'jwk' })));
+  return keys.every((key) => key !== undefined) ? keys : wrongForm;
 }
 
-/** A key with the algorithms of its type, or why it cannot be used. */
-function usableKey(key: KeyObject): PublicKey | string {
+/** Returns a key with the algorithms of its type, or the fault of a key that cannot be used. */
+function toPublicKey(key: KeyObject): PublicKey | string {
   const { asymmetricKeyType: type, asymmetricKeyDetails: { modulusLength = 0, namedCurve } = {} } = key;
   if (type === 'ec' && namedCurve === 'prime256v1') return { key, algorithms: ['ES256'] };
   if (type === 'ed25519') return { key, algorithms: ['EdDSA', 'Ed25519'] };
@@ -68,7 +72,7 @@ function usableKey(key: KeyObject): PublicKey | string {
   return `names an RSA key that does not have ${shortestModulus} to ${longestModulus} bits`;
 }
 
-function unlessThrown<Value>(make: () => Value): Value | undefined {
+function undefinedIfThrown<Value>(make: () => Value): Value | undefined {
   try {
     return make();
   } catch {

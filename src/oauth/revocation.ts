@@ -3,14 +3,14 @@ import type { RevocationRequest, TokenKind } from '../providers/provider.ts';
 import { failureMeantBy, unknownToken } from '../providers/refusals.ts';
 import { isCredential } from './authorization-header.ts';
 import {
-  authenticatedForm,
   basicCredentials,
+  buildAuthenticatedForm,
+  buildFormRequest,
   type EndpointRequest,
-  formRequest,
   type RegisteredProvider,
 } from './client-authentication.ts';
 import { parseJsonObject } from './json.ts';
-import { errorCodeIn } from './token-answer.ts';
+import { findErrorCode } from './token-response-format.ts';
 
 /** The tokens of one login, as far as they are known. */
 export interface RevocableTokens {
@@ -19,28 +19,33 @@ export interface RevocableTokens {
 }
 
 /**
- * Revokes each token by itself, because some providers keep the access token when its refresh token is revoked. @see
- * RFC 7009 §2.1
+ * Splits the tokens for two revocations, because some providers keep the access token valid when its refresh token is
+ * revoked.
+ *
+ * @see RFC 7009 §2.1
  */
-export function eachAlone({ refreshToken, accessToken }: RevocableTokens): RevocableTokens[] {
+export function splitTokens({ refreshToken, accessToken }: RevocableTokens): RevocableTokens[] {
   return [{ refreshToken }, { accessToken }];
 }
 
-/** The requests in which the relay authenticates, so that a 401 refuses the relay and not the token. */
-const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
+/** The dialects in which the relay authenticates. There, a 401 refuses the relay and not the token. */
+const authenticatedDialects: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
 
 /**
- * Builds the revocation of a login: of its refresh token, which should end the access token too, or else of its access
- * token.
+ * Builds the request to revoke the tokens of a login. It revokes the refresh token, which should end the access token as
+ * well, or the access token if there is no refresh token.
  *
  * @returns undefined if the provider revokes neither
  * @see RFC 7009 §2.1
  */
-export function revocationRequest(endpoint: RegisteredProvider, tokens: RevocableTokens): EndpointRequest | undefined {
+export function buildRevocationRequest(
+  endpoint: RegisteredProvider,
+  tokens: RevocableTokens,
+): EndpointRequest | undefined {
   const { revocation } = endpoint;
   if (revocation === undefined) return undefined;
   const { url, request, takes } = revocation;
-  const build = requests[request];
+  const build = buildersByDialect[request];
   const refreshToken = takes === 'access_token' ? undefined : tokens.refreshToken;
   const accessToken = takes === 'refresh_token' ? undefined : tokens.accessToken;
   if (refreshToken !== undefined) return build(endpoint, url, refreshToken, 'refresh_token');
@@ -48,21 +53,26 @@ export function revocationRequest(endpoint: RegisteredProvider, tokens: Revocabl
   return undefined;
 }
 
-/** Builds a revocation in one dialect. @returns undefined if the provider cannot have given the token */
-type Build = (client: RegisteredProvider, url: string, token: string, kind: TokenKind) => EndpointRequest | undefined;
+/** Builds the request in one dialect. @returns undefined if the provider cannot have given the token */
+type BuildRevocation = (
+  client: RegisteredProvider,
+  url: string,
+  token: string,
+  kind: TokenKind,
+) => EndpointRequest | undefined;
 
-const requests: Readonly<Record<RevocationRequest, Build>> = {
+const buildersByDialect: Readonly<Record<RevocationRequest, BuildRevocation>> = {
   rfc7009: (client, url, token, kind) =>
-    authenticatedForm(client, url, [
+    buildAuthenticatedForm(client, url, [
       ['token', token],
       ['token_type_hint', kind],
     ]),
   'public-client': (client, url, token) =>
-    formRequest(client, url, [
+    buildFormRequest(client, url, [
       ['client_id', client.clientId],
       ['token', token],
     ]),
-  'token-only': (client, url, token) => formRequest(client, url, [['token', token]]),
+  'token-only': (client, url, token) => buildFormRequest(client, url, [['token', token]]),
   bearer({ requestHeaders }, url, token) {
     // A text that no header can carry cannot be a token of the provider.
     if (!isCredential(token)) return undefined;
@@ -90,16 +100,17 @@ export function parseRevocationResponse(
   { status, body }: { readonly status: number; readonly body: Uint8Array },
   request: RevocationRequest,
 ): void {
-  const providerError = errorCodeIn(parseJsonObject(body) ?? {});
-  const relayIsRefused = failureMeantBy(providerError) === 'client_refused';
-  const unauthorized = status === 401;
-  if (relayIsRefused || (unauthorized && authenticated.has(request))) {
+  const providerError = findErrorCode(parseJsonObject(body) ?? {});
+  const isUnauthorized = status === 401;
+  const refusesRelay =
+    failureMeantBy(providerError) === 'client_refused' || (isUnauthorized && authenticatedDialects.has(request));
+  if (refusesRelay) {
     const detail =
       'The token was not revoked: the provider refused the client identifier or secret of this relay. Only its operator can fix this.';
     throw new RelayError('client_refused', { detail, providerError });
   }
   if (status >= 200 && status < 300) return;
-  if (unauthorized || unknownToken.has(status)) throw new RelayError('token_invalid');
+  if (isUnauthorized || unknownToken.has(status)) throw new RelayError('token_invalid');
   const detail = 'The provider did not revoke the token. Try again in a moment.';
   throw new RelayError('provider_answer_unusable', { detail, providerError });
 }

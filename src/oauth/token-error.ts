@@ -8,7 +8,7 @@ import {
   wrongGrants,
 } from '../providers/refusals.ts';
 import { isObject, type JsonObject } from './json.ts';
-import { anyAnswer, errorCodeIn, isSuccess, parseTokenAnswer } from './token-answer.ts';
+import { anyAnswer, findErrorCode, isSuccess, parseTokenAnswer } from './token-response-format.ts';
 
 export type GrantType = 'authorization_code' | 'refresh_token';
 
@@ -19,35 +19,37 @@ const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
 const namesOtherCauses = /\bcode\b|expired/i;
 
 /**
- * Why an answer of the token endpoint contains no token.
+ * Explains why an answer of the token endpoint contains no token.
  *
- * @param rule which answers may contain one
- * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused` or `token_endpoint_failed`; otherwise
- *   `token_missing` for an answer and `token_refused` for another status. For a refresh token, `client_refused`,
- *   `token_endpoint_failed`, `scope_refused`, `token_missing` for an answer without an error, and otherwise
- *   `refresh_refused`
+ * For a code, the failure is `code_refused`, `client_refused`, `redirect_uri_refused` or `token_endpoint_failed` if the
+ * answer says so, or else `token_missing` after a successful status, and `token_refused` after any other.
+ *
+ * For a refresh token, it is `client_refused`, `token_endpoint_failed` or `scope_refused` if the answer says so,
+ * `token_missing` if an answer has no error, or else `refresh_refused`.
+ *
+ * @param rule which answers may contain a token
  * @see RFC 6749 §5.2
  */
-export function tokenError(
+export function explainMissingToken(
   { status, body }: { readonly status: number; readonly body: Uint8Array },
   grant: GrantType = 'authorization_code',
   rule = anyAnswer,
 ): RelayError {
   const answer = parseTokenAnswer(body);
-  const providerError = answer && errorCodeIn(answer);
+  const providerError = answer && findErrorCode(answer);
   const hasFailed = status >= 500 || status === tooManyRequests;
-  const meaning = hasFailed ? 'token_endpoint_failed' : meaningOf(providerError, answer ?? {});
+  const meaning = hasFailed ? 'token_endpoint_failed' : interpretError(providerError, answer ?? {});
   if (grant === 'refresh_token') {
-    const code = meaningOfRefresh(status, meaning, providerError, answer);
+    const code = interpretRefreshError(status, meaning, providerError, answer);
     return new RelayError(code, { detail: refreshDetails[code], providerError });
   }
   if (!rule.isAnswer(status)) {
-    const detail = meaning === undefined && isSuccess(status) ? otherStatus(status) : undefined;
+    const detail = meaning === undefined && isSuccess(status) ? detailForStatus(status) : undefined;
     return new RelayError(meaning ?? 'token_refused', { detail, providerError });
   }
   if (meaning === undefined) {
-    const isOtherForm = answer?.['access_token'] !== undefined && rule.parse(body) === undefined;
-    return new RelayError('token_missing', { detail: isOtherForm ? otherForm : undefined, providerError });
+    const hasTokenInForm = answer?.['access_token'] !== undefined && rule.parse(body) === undefined;
+    return new RelayError('token_missing', { detail: hasTokenInForm ? detailForForm : undefined, providerError });
   }
   // GitHub and Slack refuse with status 200.
   const { detail } = new RelayError(meaning);
@@ -57,16 +59,16 @@ export function tokenError(
   });
 }
 
-/** The contract accepts only 200. */
-const otherStatus = (status: number) =>
+/** For a status of success other than 200, which the contract does not accept. */
+const detailForStatus = (status: number) =>
   `Token retrieval failed: the provider answered with status ${status}, and with flags alone only 200 counts. The operator can describe the provider in a configuration file, which makes any 2xx count.`;
 
-/** The contract accepts only JSON. */
-const otherForm =
+/** For a form, which the contract does not accept. */
+const detailForForm =
   'The access token is empty: the provider answered with a form, and with flags alone only JSON counts. The operator can describe the provider in a configuration file, which makes a form count.';
 
-/** The meaning of an error's fields; undefined if it is not known. */
-function meaningOf(
+/** Returns the failure that the fields of an error mean. Undefined if it is not known. */
+function interpretError(
   code: ProviderErrorCode | undefined,
   { error_description: description, message }: JsonObject,
 ): FailureCode | undefined {
@@ -82,11 +84,11 @@ function meaningOf(
 /** The fields that explain why an answer has no token. */
 const reasonFields = ['error', 'errors', 'message', 'msg', 'errmsg'];
 
-/** The same, as far as they are words for people. */
+/** The fields that may explain an error in words for people. */
 const wordFields = ['error', 'error_description', 'message', 'msg', 'errmsg', 'errorType', 'code', 'type', '__type'];
 
 /** Whether an error without a known code says that a later attempt may succeed. */
-function isPassing(answer: JsonObject): boolean {
+function isTemporary(answer: JsonObject): boolean {
   const { error, errors } = answer;
   const holders = [answer, error, Array.isArray(errors) ? errors[0] : undefined].filter(isObject);
   return holders.some((holder) =>
@@ -97,8 +99,8 @@ function isPassing(answer: JsonObject): boolean {
   );
 }
 
-/** The meaning of a failed refresh. Only a refusal ends the login. */
-function meaningOfRefresh(
+/** Returns the failure that a failed refresh means. Only `refresh_refused` ends the login. */
+function interpretRefreshError(
   status: number,
   meaning: FailureCode | undefined,
   code: ProviderErrorCode | undefined,
@@ -107,17 +109,17 @@ function meaningOfRefresh(
   if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
   if (code === 'invalid_scope') return 'scope_refused';
   const isNamed = code !== undefined && code !== 'other';
-  if (!isNamed && answer !== undefined && isPassing(answer)) return 'token_endpoint_failed';
+  if (!isNamed && answer !== undefined && isTemporary(answer)) return 'token_endpoint_failed';
   if (isSuccess(status)) {
-    const saysWhy = code !== undefined || reasonFields.some((field) => (answer?.[field] ?? undefined) !== undefined);
-    return saysWhy ? 'refresh_refused' : 'token_missing';
+    const hasReason = reasonFields.some((field) => answer?.[field] !== undefined && answer[field] !== null);
+    return code !== undefined || hasReason ? 'refresh_refused' : 'token_missing';
   }
   // Neither a firewall nor a rate limit may end the login. GitHub's rate limit is a 403 with a message.
   const isRefusal = refusalStatuses.has(status) ? answer !== undefined : isNamed;
   return isRefusal ? 'refresh_refused' : 'token_endpoint_failed';
 }
 
-/** Details for a refresh, where "log in" would be wrong. */
+/** Details for a refresh. The usual details would ask the person to log in. */
 const refreshDetails: Readonly<Partial<Record<FailureCode, string>>> = {
   scope_refused: 'The provider does not renew the login for this scope.',
   token_endpoint_failed: 'The provider reports an internal problem. Try again in a moment.',

@@ -1,13 +1,13 @@
 import type { ExtraParameters } from '../providers/provider.ts';
 import {
-  authenticatedForm,
+  buildAuthenticatedForm,
+  buildJsonRequest,
   clientParameters,
   type EndpointRequest,
   isBasic,
-  jsonRequest,
   type RegisteredProvider,
 } from './client-authentication.ts';
-import { optional, withParameters } from './query.ts';
+import { optionalParameter, withParameters } from './query.ts';
 import { scopeInRequest } from './scope.ts';
 
 export interface CodeGrant {
@@ -28,28 +28,29 @@ export interface RefreshGrant {
  *
  * @see RFC 6749 §4.1.3 and §6
  */
-export function tokenRequest(endpoint: RegisteredProvider, grant: CodeGrant | RefreshGrant): EndpointRequest {
+export function buildTokenRequest(endpoint: RegisteredProvider, grant: CodeGrant | RefreshGrant): EndpointRequest {
   const { tokenUrl, refreshUrl = tokenUrl, tokenParams = [], requestHeaders: headers = {} } = endpoint;
   const isRefresh = 'refreshToken' in grant;
   const form = endpoint.tokenRequest;
   const credentials = isBasic(form) ? [] : clientParameters(endpoint);
-  const own = isRefresh ? refreshFields(endpoint, grant) : codeFields(endpoint, grant);
-  const taken = [...credentials, ...own].map(([name]) => name);
-  const fields = [...own, ...tokenParams.filter(([name]) => !taken.includes(name))];
+  const grantFields = isRefresh ? refreshFields(endpoint, grant) : codeFields(endpoint, grant);
+  const ownNames = [...credentials, ...grantFields].map(([name]) => name);
+  const fields = [...grantFields, ...tokenParams.filter(([name]) => !ownNames.includes(name))];
   if (form === 'query' && !isRefresh) {
     return { method: 'POST', url: withParameters(tokenUrl, [...credentials, ...fields]), headers };
   }
   const url = isRefresh ? refreshUrl : tokenUrl;
-  const typed: ExtraParameters = [['grant_type', isRefresh ? 'refresh_token' : 'authorization_code'], ...fields];
+  const grantType = isRefresh ? 'refresh_token' : 'authorization_code';
+  const allFields: ExtraParameters = [['grant_type', grantType], ...fields];
   return form === 'json'
-    ? jsonRequest(endpoint, url, [...credentials, ...typed])
-    : authenticatedForm(endpoint, url, typed);
+    ? buildJsonRequest(endpoint, url, [...credentials, ...allFields])
+    : buildAuthenticatedForm(endpoint, url, allFields);
 }
 
 function codeFields({ callbackUri }: RegisteredProvider, { code, codeVerifier }: CodeGrant): ExtraParameters {
-  return [['code', code], ['redirect_uri', callbackUri], ...optional('code_verifier', codeVerifier)];
+  return [['code', code], ['redirect_uri', callbackUri], ...optionalParameter('code_verifier', codeVerifier)];
 }
 
 function refreshFields({ scopeSeparator }: RegisteredProvider, { refreshToken, scope }: RefreshGrant): ExtraParameters {
-  return [['refresh_token', refreshToken], ...optional('scope', scopeInRequest(scope, scopeSeparator))];
+  return [['refresh_token', refreshToken], ...optionalParameter('scope', scopeInRequest(scope, scopeSeparator))];
 }

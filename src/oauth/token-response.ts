@@ -2,10 +2,10 @@ import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type ExtraFields, pickTexts } from './extra-fields.ts';
 import { isObject, type JsonObject } from './json.ts';
-import { anyAnswer } from './token-answer.ts';
-import { type GrantType, tokenError } from './token-error.ts';
+import { explainMissingToken, type GrantType } from './token-error.ts';
+import { anyAnswer } from './token-response-format.ts';
 
-/** What the provider's token endpoint granted. @see RFC 6749 §5.1 */
+/** The tokens that the provider's token endpoint granted. @see RFC 6749 §5.1 */
 export type TokenResponse = Readonly<Omit<ReturnType<typeof parseTokenResponse>, 'extraFields'>> & {
   readonly extraFields?: ExtraFields | undefined;
 };
@@ -16,14 +16,14 @@ type TokenDialect = Pick<
   'tokenAnswer' | 'tokenFields' | 'scopeSeparator' | 'answerScopeSeparator' | 'userFrom'
 >;
 
-/** 30,000 years. A larger number is not a time. */
-const maxSeconds = 1e12;
+/** 30,000 years. A larger number is no lifetime. */
+const longestLifetime = 1e12;
 
 /**
- * Parses the answer of the token endpoint. By default, any status 2xx with a usable access token is one.
+ * Parses the answer of the token endpoint. By default, every 2xx with a usable access token counts as an answer.
  *
  * @param rule which answers may contain a token
- * @throws {RelayError} why there is no token ({@link tokenError})
+ * @throws {RelayError} why there is no token ({@link explainMissingToken})
  * @see RFC 6749 §5.1
  */
 export function parseTokenResponse(
@@ -33,51 +33,63 @@ export function parseTokenResponse(
   rule = anyAnswer,
 ) {
   const object = rule.isAnswer(answer.status) ? rule.parse(answer.body) : undefined;
-  const fields = object && fieldsOfUser(object, dialect.tokenAnswer);
-  const accessToken = text(fields?.['access_token'], limits.accessTokenSize);
-  if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant, rule);
-  const idToken = dialect.userFrom === 'id-token' ? text(fields['id_token'], limits.idTokenSize) : undefined;
+  const fields = object && findUserFields(object, dialect.tokenAnswer);
+  const accessToken = readText(fields?.['access_token'], limits.accessTokenSize);
+  if (fields === undefined || accessToken === undefined) throw explainMissingToken(answer, grant, rule);
+  const idToken = dialect.userFrom === 'id-token' ? readText(fields['id_token'], limits.idTokenSize) : undefined;
   const extraFields = pickTexts(dialect.tokenFields, (name) =>
     Object.hasOwn(fields, name) ? fields[name] : undefined,
   );
   return {
     accessToken,
-    tokenType: text(fields['token_type']),
-    expiresIn: seconds(fields['expires_in']),
-    refreshToken: text(fields['refresh_token'], limits.refreshTokenSize),
-    /** Whole seconds from now, as GitHub says. */
-    // Keycloak's refresh_expires_in is not read: its 0 means that the token never ends.
-    refreshExpiresIn: seconds(fields['refresh_token_expires_in']),
-    scope: scope(fields['scope'], dialect.answerScopeSeparator ?? dialect.scopeSeparator),
-    /** Only set if the relay reads it. It never leaves the relay. @see OpenID Connect Core 1.0 §3.1.3.3 */
+    tokenType: readText(fields['token_type']),
+    expiresIn: readSeconds(fields['expires_in']),
+    refreshToken: readText(fields['refresh_token'], limits.refreshTokenSize),
+    /** Whole seconds from now. */
+    // GitHub has this field. Keycloak's refresh_expires_in is not read, because its 0 means that the token never ends.
+    refreshExpiresIn: readSeconds(fields['refresh_token_expires_in']),
+    scope: readScope(fields['scope'], dialect.answerScopeSeparator ?? dialect.scopeSeparator),
+    /** Set only if the relay reads who the person is from it. It never leaves the relay. */
     ...(idToken !== undefined && { idToken }),
     ...(extraFields && { extraFields }),
   };
 }
 
-/** Slack puts the person's token beside its bot's. */
-function fieldsOfUser(fields: JsonObject, holder: string | undefined): JsonObject {
-  if (holder === undefined || typeof fields['access_token'] === 'string') return fields;
-  const nested = Object.hasOwn(fields, holder) ? fields[holder] : undefined;
+/**
+ * Finds the object with the person's token, which Slack puts beside the token of its bot.
+ *
+ * @param fieldName the field that may contain the object
+ */
+function findUserFields(fields: JsonObject, fieldName: string | undefined): JsonObject {
+  if (fieldName === undefined || typeof fields['access_token'] === 'string') return fields;
+  const nested = Object.hasOwn(fields, fieldName) ? fields[fieldName] : undefined;
   return isObject(nested) ? nested : fields;
 }
 
-/** Text that a redirect can carry exactly. @see RFC 6749 §1.4 */
-function text(value: unknown, maxBytes = Number.POSITIVE_INFINITY): string | undefined {
+/** Reads a text that a redirect can carry exactly. @returns undefined if the value is no such text */
+function readText(value: unknown, maxBytes = Number.POSITIVE_INFINITY): string | undefined {
   if (typeof value !== 'string' || value === '' || !value.isWellFormed()) return undefined;
   return Buffer.byteLength(value) <= maxBytes ? value : undefined;
 }
 
-/** A lifetime. Some providers send it as a string, and 0 for a token that never ends. */
-function seconds(value: unknown): number | undefined {
+/** Reads a lifetime, which some providers send as a string. @returns undefined for 0, as of a token that never ends */
+function readSeconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value;
-  const isTime = typeof number === 'number' && number >= 1 && number < maxSeconds;
-  return isTime ? Math.floor(number) : undefined;
+  const isLifetime = typeof number === 'number' && number >= 1 && number < longestLifetime;
+  return isLifetime ? Math.floor(number) : undefined;
 }
 
-/** A scope with single spaces. Twitch sends a list, others a text. A space always separates words. */
-function scope(value: unknown, separator = ' '): string | undefined {
-  const words = Array.isArray(value) ? value : text(value)?.replaceAll(separator, ' ').split(' ');
-  const named = words?.map((word) => (word === '' ? '' : text(word)?.trim())).filter((word) => word !== '');
-  return named?.every((word) => word !== undefined) ? text(named.join(' ')) : undefined;
+/**
+ * Reads a scope, and separates its words by single spaces. Twitch sends a list.
+ *
+ * @param separator separates the words of a text, besides spaces
+ * @returns undefined if there is no scope, or a word of it is no text
+ */
+function readScope(value: unknown, separator = ' '): string | undefined {
+  const parts: readonly unknown[] | undefined = Array.isArray(value)
+    ? value
+    : readText(value)?.replaceAll(separator, ' ').split(' ');
+  const words = parts?.filter((part) => part !== '').map((part) => readText(part)?.trim());
+  if (!words?.every((word) => word !== undefined)) return undefined;
+  return readText(words.filter((word) => word !== '').join(' '));
 }

@@ -29,7 +29,7 @@ import { createLoginProtection, createPeekLogin } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
 import { hashKey } from '../memory/recent.ts';
-import { encodingChanges } from '../oauth/client-authentication.ts';
+import { changesWhenEncoded } from '../oauth/client-authentication.ts';
 import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type AccessTokenContent, browserCookie, createAccessTokens } from '../resources/access-tokens.ts';
@@ -275,7 +275,7 @@ async function createProviderSource(
   const discovery = {
     ...settings.discovered,
     clientId,
-    encodingChanges: encodingChanges({ clientId, clientSecret }),
+    encodingChanges: changesWhenEncoded({ clientId, clientSecret }),
   };
   const registration = registrations.length > 1 ? name : undefined;
   // A reload must not forget a provider whose metadata cannot be fetched now.

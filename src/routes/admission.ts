@@ -8,7 +8,7 @@ import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
-import { eachAlone, type RevocableTokens } from '../oauth/revocation.ts';
+import { type RevocableTokens, splitTokens } from '../oauth/revocation.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
@@ -156,7 +156,7 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
 
 /** Revokes the tokens of a login. Nobody waits for the result, and a failure is ignored. */
 export function revokeSilently(registration: Registration, tokens: RevocableTokens): void {
-  for (const token of eachAlone(tokens)) {
+  for (const token of splitTokens(tokens)) {
     registration.revokeToken(token, () => {}).catch(() => {});
   }
 }

@@ -3,7 +3,7 @@ import type { Place, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
-import { readPublicClient } from '../oauth/client-credentials.ts';
+import { readPublicClientId } from '../oauth/client-credentials.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import { authenticateMachine, type MachineRequest } from './authenticate-machine.ts';
@@ -43,7 +43,7 @@ export function frontEndEndpoint(
       await serveMachine(ofMachine);
       return;
     }
-    const id = readPublicClient(ctx.req.headersDistinct['authorization'] ?? [], parameters);
+    const id = readPublicClientId(ctx.req.headersDistinct['authorization'] ?? [], parameters);
     if (id === undefined) throw new RelayError('client_id_wrong');
     const frontEnd = frontEnds.requireForClient(id, (one) => grants.readRedirectUri(parameters, one), mayBeOver);
     ctx.state.frontEnd = frontEnd.name;

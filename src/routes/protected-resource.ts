@@ -3,7 +3,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { makePublic } from '../http/cors.ts';
 import { type AnswerFailure, answerFailures, answerWith } from '../http/error-responder.ts';
-import { parseResourceToken } from '../oauth/authorization-header.ts';
+import { requireResourceToken } from '../oauth/authorization-header.ts';
 import { parseQuery } from '../oauth/query.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Door } from '../resources/door.ts';
@@ -99,5 +99,5 @@ export function requireToken(ctx: Context): string {
   const isInQuery = [ctx.querystring, query].some((one) => 'access_token' in parseQuery(one));
   const values = ctx.req.headersDistinct['authorization'] ?? [];
   if (isInQuery) throw new RelayError('resource_token_misplaced');
-  return parseResourceToken(values);
+  return requireResourceToken(values);
 }

@@ -4,7 +4,7 @@ import type { Context } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest } from '../login/state.ts';
-import { nonceFor, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
+import { chooseNonce, withAccountWish, withLoginParameters } from '../oauth/authorization-request.ts';
 
 /** Where a login starts. The provider may not have been discovered yet. */
 export interface StartPlace extends Served {
@@ -25,9 +25,9 @@ export function redirectToProvider(
   // Only OAuth logins at this front end can get a refresh token.
   const isPlain = oauth === undefined && takesOAuth;
   const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
-  const url = withAccount(usual, request, provider);
+  const url = withAccountWish(usual, request, provider);
   const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo, door });
   const challenge = login && provider.pkce ? deriveCodeChallenge(login.codeVerifier) : undefined;
-  const nonce = nonceFor(scope, login?.nonce);
+  const nonce = chooseNonce(scope, login?.nonce);
   redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));
 }

@@ -6,7 +6,7 @@ import { type Context, type Handler, readQuery, recordCall } from '../http/conte
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
 import { presentFields } from '../oauth/extra-fields.ts';
-import { eachAlone, type RevocableTokens } from '../oauth/revocation.ts';
+import { type RevocableTokens, splitTokens } from '../oauth/revocation.ts';
 import type { SessionContent } from '../session/sessions.ts';
 import { renewTokens } from './admission.ts';
 import type { OpenSession, SessionRequests } from './session-requests.ts';
@@ -124,7 +124,7 @@ async function revokeNewest(
   const owner = [audience, frontEnd] as const;
   const newer = refreshToken && (await refreshes.endAndTakeNewest({ owner, login, refreshToken }));
   const revoke = (token: RevocableTokens) => registration.revokeToken(token, recordCall(ctx)).catch(ignoreRelayError);
-  const tokens = eachAlone(newer || session);
+  const tokens = splitTokens(newer || session);
   await Promise.all(tokens.map((token) => revocations.revokeOnce(token, () => revoke(token))));
 }
 

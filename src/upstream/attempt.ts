@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Got, Request, RequestError, Response } from 'got';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
-import { isOk } from '../oauth/token-answer.ts';
+import { isOk } from '../oauth/token-response-format.ts';
 import { type ConnectionPool, onceConnectionReady } from './connection-pool.ts';
 import { framingHeaders, mayHaveBody } from './framing.ts';
 import type { UpstreamRequest, UpstreamResponse } from './messages.ts';

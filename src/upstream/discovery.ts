@@ -1,5 +1,4 @@
 import { RelayError } from '../failures/relay-error.ts';
-import { readDescribedProvider } from '../oauth/described-provider.ts';
 import {
   DiscoveryError,
   type DiscoveryFailure,
@@ -8,6 +7,7 @@ import {
   metadataUrls,
   parseMetadata,
 } from '../oauth/metadata.ts';
+import { readDescribedProvider } from '../oauth/provider-from-metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';
 import type { UpstreamResponse } from './messages.ts';

@@ -1,10 +1,10 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { RegisteredProvider } from '../oauth/client-authentication.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
-import { parseRevocationResponse, type RevocableTokens, revocationRequest } from '../oauth/revocation.ts';
-import { anyAnswer, isOk, isSuccess } from '../oauth/token-answer.ts';
-import { type CodeGrant, type RefreshGrant, tokenRequest } from '../oauth/token-request.ts';
+import { buildRevocationRequest, parseRevocationResponse, type RevocableTokens } from '../oauth/revocation.ts';
+import { buildTokenRequest, type CodeGrant, type RefreshGrant } from '../oauth/token-request.ts';
 import { parseTokenResponse } from '../oauth/token-response.ts';
+import { anyAnswer, isOk, isSuccess } from '../oauth/token-response-format.ts';
 import type { LookupRefusal, Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';
 import type { ObserveCall, StreamedRequest, UpstreamRequest, UpstreamResponse } from './messages.ts';
@@ -26,7 +26,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
      * @see RFC 6749 §4.1.3 and §6
      */
     async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall, rule = anyAnswer) {
-      const request = { endpoint: 'token', ...tokenRequest(provider, grant), needsBody: rule.isAnswer } as const;
+      const request = { endpoint: 'token', ...buildTokenRequest(provider, grant), needsBody: rule.isAnswer } as const;
       const type = 'refreshToken' in grant ? 'refresh_token' : 'authorization_code';
       return parseTokenResponse(await client.call(request, observe), provider, type, rule);
     },
@@ -39,7 +39,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
      */
     async revokeToken(tokens: RevocableTokens, observe: ObserveCall): Promise<void> {
       const { revocation } = provider;
-      const request = revocationRequest(provider, tokens);
+      const request = buildRevocationRequest(provider, tokens);
       if (revocation === undefined || request === undefined) return;
       const answer = await client.call({ endpoint: 'revocation', ...request }, observe);
       parseRevocationResponse(answer, revocation.request);
@@ -62,7 +62,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       const { userUrl } = provider;
       if (userUrl === undefined) throw new RelayError('user_endpoint_missing');
       const isAnswer = userAnswerRule(provider);
-      const request = userRequest({ ...provider, userUrl }, accessToken);
+      const request = buildUserRequest({ ...provider, userUrl }, accessToken);
       const response = await client.call({ ...request, endpoint: purpose, needsBody: isAnswer, signal }, observe);
       const { status, headers, body } = response;
       if (!isAnswer(status)) {
@@ -93,7 +93,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
     ): Promise<UpstreamResponse> {
       const { userUrl, requestHeaders } = provider;
       const url = new URL(path, userUrl).href;
-      const request = userRequest({ userUrl: url, requestHeaders }, accessToken);
+      const request = buildUserRequest({ userUrl: url, requestHeaders }, accessToken);
       const answer = await client.call({ ...request, endpoint: 'access', signal }, observe);
       const { status, headers } = answer;
       if (status === 200 || status === 204 || status === 404) return answer;
@@ -131,7 +131,7 @@ export function isJwt(contentType = ''): boolean {
 }
 
 /** Builds the user lookup. @see RFC 6750 §2.1 */
-export function userRequest(
+export function buildUserRequest(
   {
     userUrl,
     userRequest: method,

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { addressAt } from '../../src/delivery/delivery.ts';
 import { ConfigError } from '../../src/failures/start-errors.ts';
-import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
-import { readDescribedProvider } from '../../src/oauth/described-provider.ts';
+import { createAuthorizationUrls } from '../../src/oauth/authorization-request.ts';
 import { DiscoveryError, parseMetadata } from '../../src/oauth/metadata.ts';
+import { readDescribedProvider } from '../../src/oauth/provider-from-metadata.ts';
 import { plainPayloads, redirectPayloads } from '../harness/client/redirect-payloads.ts';
 import { metadata } from '../harness/provider/metadata.ts';
 import { read } from './support/read.ts';
@@ -23,7 +23,7 @@ function targetsWith(name: OptionName, value: string) {
     return {
       config,
       frontEnd: addressAt({ url, part: 'query', parameters: {} }, { access_token: 'token' }),
-      provider: authorizationRequest(config, config.provider.known)(),
+      provider: createAuthorizationUrls(config, config.provider.known)(),
     };
   } catch (error) {
     if (error instanceof ConfigError) return undefined;
@@ -75,7 +75,7 @@ describe('what the configuration makes of payloads', () => {
       try {
         const parsed = parseMetadata(Buffer.from(found), issuer);
         const provider = readDescribedProvider(parsed, 'openid', context);
-        expectAsWritten(authorizationRequest(client, provider)(), payload);
+        expectAsWritten(createAuthorizationUrls(client, provider)(), payload);
       } catch (error) {
         expect(error, payload).to.be.instanceOf(DiscoveryError);
       }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
-  authorizationRequest,
-  nonceFor,
-  withAccount,
+  chooseNonce,
+  createAuthorizationUrls,
+  withAccountWish,
   withLoginParameters,
 } from '../../src/oauth/authorization-request.ts';
 import type { ExtraParameters } from '../../src/providers/provider.ts';
@@ -19,7 +19,7 @@ describe('the authorization request', () => {
     const refreshRequest = { scope: 'offline_access', parameters: Object.entries(needed) };
     const asked = (more: object, options: { scope?: string; refresh?: boolean }) => {
       const whole = { ...provider, refreshRequest, ...more };
-      const { searchParams } = new URL(authorizationRequest(client, whole)(options));
+      const { searchParams } = new URL(createAuthorizationUrls(client, whole)(options));
       const all = (name: string) => searchParams.getAll(name).join();
       return { scope: all('scope'), access_type: all('access_type'), prompt: all('prompt') };
     };
@@ -45,8 +45,8 @@ describe('the authorization request', () => {
       const nothing = { scope, access_type: '', prompt: '' };
       expect(asked({ scope }, {})).to.deep.equal(nothing);
       expect(asked({ scope }, { refresh: false })).to.deep.equal(nothing);
-      const plain = authorizationRequest(client, provider)({ refresh: true });
-      expect(plain).to.equal(authorizationRequest(client, provider)());
+      const plain = createAuthorizationUrls(client, provider)({ refresh: true });
+      expect(plain).to.equal(createAuthorizationUrls(client, provider)());
     });
 
     it('has the narrower scope that the login requests', () => {
@@ -59,20 +59,20 @@ describe('the authorization request', () => {
   it('names the account that the person probably logs in with, in place of a configured one', () => {
     const url = 'https://provider.example/authorize?login_hint=eve&prompt=none';
     const wish = { loginHint: 'ada@example.com', otherAccount: true };
-    const { searchParams } = new URL(withAccount(url, wish, { accountPrompt: 'login' }));
+    const { searchParams } = new URL(withAccountWish(url, wish, { accountPrompt: 'login' }));
     expect(Object.fromEntries(searchParams)).to.deep.equal({
       login_hint: 'ada@example.com',
       prompt: 'login',
     });
-    expect(withAccount(url, { otherAccount: true }, {})).to.equal(url);
+    expect(withAccountWish(url, { otherAccount: true }, {})).to.equal(url);
   });
 
   it('has a different nonce for each login if the scope has openid', () => {
-    const nonces = ['openid', 'openid profile', 'email openid'].map((scope) => nonceFor(scope));
+    const nonces = ['openid', 'openid profile', 'email openid'].map((scope) => chooseNonce(scope));
     expect(new Set(nonces)).to.have.property('size', nonces.length);
     for (const nonce of nonces) expect(nonce).to.match(/^[\w-]{22}$/);
     for (const scope of [undefined, 'profile', 'openid2 xopenid', 'https://a.example/openid']) {
-      expect(nonceFor(scope, 'of-the-login')).to.equal(undefined);
+      expect(chooseNonce(scope, 'of-the-login')).to.equal(undefined);
     }
     const url = new URL(withLoginParameters('https://a.example/?b', { nonce: 'n', state: 's' }));
     expect([...url.searchParams.keys()]).to.deep.equal(['b', 'state', 'nonce']);
@@ -81,7 +81,7 @@ describe('the authorization request', () => {
   it('keeps an existing query of the authorization endpoint unchanged', () => {
     for (const query of ['?tenant=a%20b&flag', '?tenant=a%20b&flag&', '?']) {
       const authorizeUrl = provider.authorizeUrl + query;
-      const url = authorizationRequest(client, { authorizeUrl })();
+      const url = createAuthorizationUrls(client, { authorizeUrl })();
       expect(url)
         .to.match(/[?&]response_type=code&/)
         .and.not.match(/[?&]{2}/);

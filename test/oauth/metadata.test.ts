@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { readDescribedProvider } from '../../src/oauth/described-provider.ts';
 import { DiscoveryError, type MetadataContext, parseMetadata } from '../../src/oauth/metadata.ts';
+import { readDescribedProvider } from '../../src/oauth/provider-from-metadata.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { metadata } from '../harness/provider/metadata.ts';
 

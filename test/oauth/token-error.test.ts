@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { tokenError } from '../../src/oauth/token-error.ts';
+import { explainMissingToken } from '../../src/oauth/token-error.ts';
 
 function errorOf(status: number, body: unknown) {
-  return tokenError({ status, body: Buffer.from(JSON.stringify(body)) });
+  return explainMissingToken({ status, body: Buffer.from(JSON.stringify(body)) });
 }
 
 /** What Doorkeeper, which GitLab uses, and LinkedIn say: they name every possible cause. */
@@ -95,7 +95,7 @@ describe('a token response without a token', () => {
 
 describe('a refresh without a token', () => {
   const refreshError = (status: number, body: unknown) =>
-    tokenError({ status, body: Buffer.from(JSON.stringify(body)) }, 'refresh_token').code;
+    explainMissingToken({ status, body: Buffer.from(JSON.stringify(body)) }, 'refresh_token').code;
 
   for (const [status, body] of [
     // Withings, with status 200 whatever happens

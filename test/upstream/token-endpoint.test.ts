@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { encodingChanges } from '../../src/oauth/client-authentication.ts';
+import { changesWhenEncoded } from '../../src/oauth/client-authentication.ts';
 import type { Provider, TokenRequestForm } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
@@ -99,7 +99,7 @@ describe('the token endpoint', () => {
       ['client:1', 'abc', true],
     ] as const) {
       const credentials = { clientId: id, clientSecret: new Secret(secret) };
-      expect(encodingChanges(credentials), `${id} ${secret}`).to.equal(changes);
+      expect(changesWhenEncoded(credentials), `${id} ${secret}`).to.equal(changes);
     }
   });
 

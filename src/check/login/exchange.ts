@@ -1,8 +1,8 @@
 import { RelayError } from '../../failures/relay-error.ts';
-import { encodingChanges } from '../../oauth/client-authentication.ts';
+import { changesWhenEncoded } from '../../oauth/client-authentication.ts';
 import { isObject } from '../../oauth/json.ts';
-import { isSuccess, parseTokenAnswer } from '../../oauth/token-answer.ts';
 import { parseTokenResponse, type TokenResponse } from '../../oauth/token-response.ts';
+import { isSuccess, parseTokenAnswer } from '../../oauth/token-response-format.ts';
 import type { Provider, TokenRequestForm } from '../../providers/provider.ts';
 import type { UpstreamResponse } from '../../upstream/messages.ts';
 import { wrongKind } from '../answer.ts';
@@ -57,7 +57,7 @@ async function request({ login, calls, grant }: Trial, provider: Provider): Prom
 
 /** The forms in which a code may be sent. An unconfigured query is never one, because queries end up in logs. */
 function otherForms({ provider, registration }: Trial): TokenRequestForm[] {
-  const rawDiffers = encodingChanges(registration) && !registration.clientId.includes(':');
+  const rawDiffers = changesWhenEncoded(registration) && !registration.clientId.includes(':');
   const forms = ['body', 'json', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : [])] as const;
   return forms.filter((form) => form !== provider.tokenRequest);
 }

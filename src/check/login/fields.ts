@@ -1,5 +1,5 @@
 import { parseJson } from '../../oauth/json.ts';
-import { parseTokenAnswer } from '../../oauth/token-answer.ts';
+import { parseTokenAnswer } from '../../oauth/token-response-format.ts';
 
 /** A field of an answer, by its path in settings: `emails.0.value`. Its value is never shown. */
 interface DescribedField {

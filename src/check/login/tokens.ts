@@ -1,5 +1,5 @@
 import { RelayError } from '../../failures/relay-error.ts';
-import { eachAlone, type RevocableTokens } from '../../oauth/revocation.ts';
+import { type RevocableTokens, splitTokens } from '../../oauth/revocation.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
 import { wrongKind } from '../answer.ts';
 import { type Finding, findingsOn } from '../finding.ts';
@@ -77,7 +77,7 @@ export async function revokeAll(trial: Trial, tokens: readonly (RevocableTokens 
   const registration = await login.registrationAt(provider);
   let failure: string | undefined;
   let revoked = 0;
-  for (const token of given.flatMap(eachAlone)) {
+  for (const token of given.flatMap(splitTokens)) {
     const before = calls.made.length;
     try {
       await registration.revokeToken(token, unobserved);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { takenFields } from '../../oauth/extra-fields.ts';
+import { reservedFields } from '../../oauth/extra-fields.ts';
 import { presets } from '../../providers/presets.ts';
 import { providerUrl } from '../../urls.ts';
 import { didYouMean, findSuggestion } from '../fault.ts';
@@ -87,7 +87,7 @@ const fieldNames = v.pipe(
     v.pipe(
       v.string(),
       v.regex(/^[A-Za-z0-9_.~-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens, underscores, dots or tildes'),
-      v.check((name) => !takenFields.includes(name), 'must not name a field of OAuth or of the relay'),
+      v.check((name) => !reservedFields.includes(name), 'must not name a field of OAuth or of the relay'),
     ),
   ),
   v.check((names) => new Set(names).size === names.length, 'must not name a field twice'),

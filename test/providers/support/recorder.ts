@@ -4,7 +4,11 @@ import { setTimeout } from 'node:timers/promises';
 import { createAccess, createAccessMemory } from '../../../src/access/access.ts';
 import type { Allow } from '../../../src/access/allow.ts';
 import type { IdentityQuestion } from '../../../src/access/identity.ts';
-import { authorizationRequest, withAccount, withLoginParameters } from '../../../src/oauth/authorization-request.ts';
+import {
+  createAuthorizationUrls,
+  withAccountWish,
+  withLoginParameters,
+} from '../../../src/oauth/authorization-request.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
 import { Secret } from '../../../src/sealing/secret.ts';
 import { createUpstreamClient } from '../../../src/upstream/client.ts';
@@ -126,7 +130,7 @@ export class Recorder {
   }
 
   #authorizations(provider: Provider): string[] {
-    const urlFor = authorizationRequest(client, provider);
+    const urlFor = createAuthorizationUrls(client, provider);
     const login = { state: 'st', nonce: 'no', codeChallenge: 'ch' };
     const { scope } = provider;
     return [
@@ -135,7 +139,7 @@ export class Recorder {
       urlFor({ scope: 'one two' }),
       urlFor({ scope: 'one two', refresh: true }),
       withLoginParameters(urlFor({ scope }), login),
-      withAccount(urlFor(), { otherAccount: true, loginHint: 'ada@example.com' }, provider),
+      withAccountWish(urlFor(), { otherAccount: true, loginHint: 'ada@example.com' }, provider),
     ].map(this.#original);
   }
 

@@ -4,7 +4,7 @@ import { parseQuery } from './query.ts';
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** Whether it is the only status of success that the contract accepts. */
+/** Whether a status is 200, the only one that the contract accepts. */
 export const isOk = (status: number): boolean => status === 200;
 
 /** Parses an answer of the token endpoint: a JSON object, or a form. @returns undefined if it is neither */
@@ -21,34 +21,35 @@ export interface AnswerRule {
 /** Accepts every status of success, with JSON or a form. */
 export const anyAnswer: AnswerRule = { isAnswer: isSuccess, parse: parseTokenAnswer };
 
-/** Accepts what the contract names: status 200 with JSON. */
+/** Accepts only status 200 with JSON, as the contract says. */
 export const contractAnswer: AnswerRule = { isAnswer: isOk, parse: parseJsonObject };
 
-// The whole text has to be a form, so that an HTML page containing `access_token=` is not one.
+// The whole text has to match, because an HTML page that contains `access_token=` is no form.
 const form = /^[\w.%-]+=[^\s"<>\\^`{|}&]*(&[\w.%-]+=[^\s"<>\\^`{|}&]*)*$/;
 
-/** Parses a form, which some servers send whatever `Accept` says. A repeated field has no usable value. */
+/** Parses a form, which some servers send even if `Accept` excludes it. A repeated field has no usable value. */
 function parseForm(body: Uint8Array): JsonObject | undefined {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1').trim();
   if (!form.test(text)) return undefined;
   const fields = parseQuery(text);
-  return fields['access_token'] === undefined && fields['error'] === undefined ? undefined : fields;
+  const isAnswer = fields['access_token'] !== undefined || fields['error'] !== undefined;
+  return isAnswer ? fields : undefined;
 }
 
 /** The fields in which providers put an error code. RFC 6749 has `error`. */
 const codeFields = ['errorType', 'errorCode', 'error_code', 'code', 'type', 'error'];
 
 /**
- * Finds the error code of an answer. Fitbit has it in a list of errors, other providers in an object or under another
- * name. There, only a known code counts, because such fields may contain anything.
+ * Finds the error code of an answer. Fitbit puts it into a list of errors, other providers into an object or another
+ * field. There, only a known code counts, because such fields may contain anything.
  *
  * @see RFC 6749 §5.2
  */
-export function errorCodeIn(answer: JsonObject): ProviderErrorCode | undefined {
+export function findErrorCode(answer: JsonObject): ProviderErrorCode | undefined {
   const { error, errors } = answer;
-  const code = providerErrorCode(error);
-  if (code !== undefined && code !== 'other') return code;
+  const standardCode = providerErrorCode(error);
+  if (standardCode !== undefined && standardCode !== 'other') return standardCode;
   const holders = [answer, error, Array.isArray(errors) ? errors[0] : undefined].filter(isObject);
-  const found = holders.flatMap((holder) => codeFields.map((field) => providerErrorCode(holder[field])));
-  return found.find((one) => one !== undefined && one !== 'other') ?? code;
+  const codes = holders.flatMap((holder) => codeFields.map((field) => providerErrorCode(holder[field])));
+  return codes.find((code) => code !== undefined && code !== 'other') ?? standardCode;
 }

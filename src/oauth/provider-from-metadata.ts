@@ -8,91 +8,96 @@ import {
   type MetadataKind,
   type RequiredEndpoint,
 } from './metadata.ts';
-import { protocolParameters } from './parameters.ts';
+import { protocolParameters } from './protocol-parameters.ts';
 import { withParameters } from './query.ts';
 
-/** Reads the provider from its metadata. @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used */
+/**
+ * Reads the provider from its metadata. Configured facts replace those of the metadata.
+ *
+ * @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used
+ */
 export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, context: MetadataContext): Provider {
   const { given, issuer } = context;
   const scopes = metadata['scopes_supported'];
-  expectSupported(metadata, given);
+  requireSupport(metadata, given);
   const speaksOpenId = kind === 'openid' || includes(scopes, 'openid');
-  const required = (name: RequiredEndpoint) => {
-    const found = given[name] ?? readEndpoint(metadata, name, context);
-    if (found instanceof DiscoveryError) throw found;
-    return found;
+  const requireEndpoint = (name: RequiredEndpoint) => {
+    const endpoint = given[name] ?? readEndpoint(metadata, name, context);
+    if (endpoint instanceof DiscoveryError) throw endpoint;
+    return endpoint;
   };
-  /** Logins work without these endpoints, so an unusable one counts as missing. */
-  const optional = (name: 'revocationUrl' | 'logoutUrl' | 'userUrl') => {
-    const found = readEndpoint(metadata, name, context);
-    return typeof found === 'string' ? found : undefined;
+  /** Logins work without these endpoints, so an unusable endpoint counts as missing. */
+  const readOptionalEndpoint = (name: 'revocationUrl' | 'logoutUrl' | 'userUrl') => {
+    const endpoint = readEndpoint(metadata, name, context);
+    return typeof endpoint === 'string' ? endpoint : undefined;
   };
-  const revocationUrl = optional('revocationUrl');
-  const logoutUrl = optional('logoutUrl');
+  const revocationUrl = readOptionalEndpoint('revocationUrl');
+  const logoutUrl = readOptionalEndpoint('logoutUrl');
   return {
     scope: speaksOpenId ? 'openid' : undefined,
     scopesSupported: v.is(v.array(v.string()), scopes) ? scopes : undefined,
-    tokenRequest: readAuthentication(metadata, context),
+    tokenRequest: chooseAuthentication(metadata, context),
     // Many servers support PKCE without saying so. @see RFC 9700 §2.1.1
     pkce: true,
-    ...readRefresh(metadata),
+    ...readRefreshSupport(metadata),
     revocation: revocationUrl ? { url: revocationUrl, request: 'rfc7009' } : undefined,
-    // Identifies the client, because the relay keeps no ID token. @see OpenID Connect RP-Initiated Logout 1.0 §2
+    // The client_id identifies the relay, which keeps no ID token. @see OpenID Connect RP-Initiated Logout 1.0 §2
     logoutUrl: logoutUrl && withParameters(logoutUrl, { client_id: context.clientId }),
     // Every OpenID provider supports it. @see OpenID Connect Core 1.0 §15.1
     accountPrompt: speaksOpenId ? 'login' : undefined,
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
     ...given,
-    authorizeUrl: required('authorizeUrl'),
-    tokenUrl: required('tokenUrl'),
-    userUrl: given.userFrom === 'id-token' ? (given.userUrl ?? optional('userUrl')) : required('userUrl'),
+    authorizeUrl: requireEndpoint('authorizeUrl'),
+    tokenUrl: requireEndpoint('tokenUrl'),
+    userUrl:
+      given.userFrom === 'id-token' ? (given.userUrl ?? readOptionalEndpoint('userUrl')) : requireEndpoint('userUrl'),
   };
 }
 
-/** Whether the provider gives refresh tokens, and with which scope. @see OpenID Connect Core 1.0 §11 */
-function readRefresh(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refreshRequest'> {
-  const givesNone = !offers(metadata['grant_types_supported'], 'refresh_token');
-  if (givesNone) return { refreshTokens: 'never' };
+/** Reads whether the provider gives refresh tokens, and with which scope. @see OpenID Connect Core 1.0 §11 */
+function readRefreshSupport(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refreshRequest'> {
+  if (!allows(metadata['grant_types_supported'], 'refresh_token')) return { refreshTokens: 'never' };
   const scope = 'offline_access';
   return includes(metadata['scopes_supported'], scope) ? { refreshRequest: { scope } } : {};
 }
 
 /**
- * How the relay authenticates. Servers disagree on whether Basic is form-encoded, so the body is used if encoding
- * changes the credentials and the server accepts it.
+ * Chooses how the relay authenticates. Servers disagree on whether Basic is form-encoded. So if encoding changes the
+ * credentials, they are sent in the body, if the server accepts that. If the metadata have no list, the method is
+ * `client_secret_basic`.
  *
- * Without a list, the method is `client_secret_basic`. @see RFC 8414 §2, RFC 6749 §2.3.1
+ * @see RFC 8414 §2, RFC 6749 §2.3.1
  */
-function readAuthentication(
+function chooseAuthentication(
   { token_endpoint_auth_methods_supported: methods }: Metadata,
   { encodingChanges }: MetadataContext,
 ): 'basic' | 'body' {
-  const takesBasic = offers(methods, 'client_secret_basic');
+  const takesBasic = allows(methods, 'client_secret_basic');
   const takesBody = includes(methods, 'client_secret_post');
   return takesBody && (encodingChanges || !takesBasic) ? 'body' : 'basic';
 }
 
 /** @throws {DiscoveryError} `unsupported` if the server requires or lacks something without which logins fail */
-function expectSupported(metadata: Metadata, given: Partial<Provider>): void {
+function requireSupport(metadata: Metadata, given: Partial<Provider>): void {
   const methods = metadata['token_endpoint_auth_methods_supported'];
   const takesSecret =
-    given.tokenRequest !== undefined || offers(methods, 'client_secret_basic') || offers(methods, 'client_secret_post');
+    given.tokenRequest !== undefined || allows(methods, 'client_secret_basic') || allows(methods, 'client_secret_post');
   const requirements = [
     metadata['require_pushed_authorization_requests'] === true && 'pushed authorization requests',
     metadata['require_signed_request_object'] === true && 'signed request objects',
     !takesSecret &&
       'a client that authenticates without a client secret, such as a public one, or one with private_key_jwt',
-    !offers(metadata['response_types_supported'], 'code') && 'a response type other than code',
-    !offers(metadata['response_modes_supported'], 'query') && 'a response mode other than query',
-    !offers(metadata['grant_types_supported'], 'authorization_code') && 'a grant other than authorization_code',
+    !allows(metadata['response_types_supported'], 'code') && 'a response type other than code',
+    !allows(metadata['response_modes_supported'], 'query') && 'a response mode other than query',
+    !allows(metadata['grant_types_supported'], 'authorization_code') && 'a grant other than authorization_code',
   ].filter((requirement) => requirement !== false);
   if (requirements.length === 0) return;
   throw new DiscoveryError('unsupported', { detail: requirements.join(', and ') });
 }
 
-/** Whether a list of metadata contains the word. A missing list excludes nothing. */
-function offers(list: unknown, word: string): boolean {
+/** Whether metadata allow a word. A missing list excludes nothing. */
+function allows(list: unknown, word: string): boolean {
   return list === undefined || includes(list, word);
 }
 
@@ -100,8 +105,8 @@ function includes(list: unknown, word: string): boolean {
   return Array.isArray(list) && list.includes(word);
 }
 
-/** Where metadata have the endpoints. @see RFC 8414 §2, OpenID Connect RP-Initiated Logout 1.0 §2.1 */
-const fields = {
+/** The names of the endpoints in metadata. @see RFC 8414 §2, OpenID Connect RP-Initiated Logout 1.0 §2.1 */
+const metadataFields = {
   authorizeUrl: 'authorization_endpoint',
   tokenUrl: 'token_endpoint',
   userUrl: 'userinfo_endpoint',
@@ -110,19 +115,19 @@ const fields = {
 } as const;
 
 /**
- * The URL of an endpoint, or why it is unusable. Metadata from elsewhere must not send the client secret to a service
- * on this machine or over plain http, and must not set the relay's own parameters.
+ * Reads the URL of an endpoint. Returns an error if it is missing or unusable. Metadata from elsewhere must not send the
+ * client secret to a service on this machine or over plain http, and must not set the relay's own parameters.
  */
 function readEndpoint(
   metadata: Metadata,
-  name: keyof typeof fields,
+  name: keyof typeof metadataFields,
   { issuer, metadataUrl, insecureHttp }: MetadataContext,
 ): string | DiscoveryError {
-  const value = metadata[fields[name]];
+  const value = metadata[metadataFields[name]];
   if (value === undefined) {
     const flag = name.replace('Url', '-url');
-    const orNot = name === 'userUrl' ? ', or set user-from: id-token in the configuration file' : '';
-    const detail = `${fields[name]}: give it by hand, with --${flag}${orNot}`;
+    const otherWay = name === 'userUrl' ? ', or set user-from: id-token in the configuration file' : '';
+    const detail = `${metadataFields[name]}: give it by hand, with --${flag}${otherWay}`;
     return new DiscoveryError('endpoint_missing', { detail });
   }
   const { success, output: url } = v.safeParse(providerUrl, value, { abortPipeEarly: true });
@@ -133,6 +138,6 @@ function readEndpoint(
   if (mayBeThisMachine(url) && !mayBeThisMachine(source)) {
     return new DiscoveryError('endpoint_on_this_machine');
   }
-  const setsOwn = protocolParameters[name].some((parameter) => url.searchParams.has(parameter));
-  return setsOwn ? new DiscoveryError('endpoint_parameter') : url.href;
+  const setsProtocolParameter = protocolParameters[name].some((parameter) => url.searchParams.has(parameter));
+  return setsProtocolParameter ? new DiscoveryError('endpoint_parameter') : url.href;
 }

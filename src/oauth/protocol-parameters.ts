@@ -26,7 +26,7 @@ const otherParameters = [
   'client_assertion_type',
 ] as const;
 
-/** The protocol's parameters of each endpoint, which metadata must not set. */
+/** The parameters of each endpoint that its URL in metadata must not set. */
 export const protocolParameters = {
   ...ownParameters,
   authorizeUrl: [...ownParameters.authorizeUrl, ...otherParameters],

@@ -38,7 +38,10 @@ export function proxyApi(
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
     const headers = apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken);
-    const holder = { session: session.id, address: clientNetworkUnlessProxy(ctx.req) };
+    const { id, subjectId } = session;
+    // Without an ID token, the session does not know its person.
+    const person = subjectId && JSON.stringify([session.audience, subjectId]);
+    const holder = { session: id, address: clientNetworkUnlessProxy(ctx.req), person };
     await passOn(ctx, {
       method,
       url,

@@ -95,15 +95,16 @@ function makeRoomAtApi(
   const withSameAddress = transfers.filter((one) => address !== undefined && one.address === address);
   if (withSameAddress.length >= limits.apiCallsOfAddress) {
     // Several people may share the address.
-    const transferToEnd = findTransferToEnd(newcomer, withSameAddress, ['session'], true);
+    const transferToEnd = findTransferToEnd(newcomer, withSameAddress, ['session', 'person'], true);
     if (transferToEnd === undefined) throw new RelayError('overloaded');
     transferToEnd.evict();
-  } else if (isCrowded) findTransferToEnd(newcomer, transfers, ['session', 'address'], isFull)?.evict();
+  } else if (isCrowded) findTransferToEnd(newcomer, transfers, ['session', 'address', 'person'], isFull)?.evict();
 }
 
 /**
  * Finds the transfer to end: the slowest of those whose holder has more transfers than the newcomer's. So nobody can
- * end other people's transfers by asking often.
+ * end other people's transfers by asking often. A person who is known counts as one holder, however many sessions they
+ * have.
  *
  * @param kinds what counts as a holder
  * @param mayBeFast whether even a fast one may be ended, because the room is needed
@@ -111,7 +112,7 @@ function makeRoomAtApi(
 function findTransferToEnd(
   newcomer: CountedTransfer,
   transfers: readonly CountedTransfer[],
-  kinds: readonly ('session' | 'address')[],
+  kinds: readonly ('session' | 'address' | 'person')[],
   mayBeFast: boolean,
 ): CountedTransfer | undefined {
   const groups = kinds.map((kind) => {

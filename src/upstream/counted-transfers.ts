@@ -4,7 +4,7 @@ export interface Holder {
   readonly session: string | undefined;
   /** The client address, unless it may be a proxy's. */
   readonly address: string | undefined;
-  /** The person or machine, with their provider. Undefined for a session, which does not know it. */
+  /** The person or machine, with their provider. Undefined for a session that does not know it. */
   readonly person?: string | undefined;
   /** The resource that the transfer goes to. Undefined if there is only one. */
   readonly resource?: string | undefined;

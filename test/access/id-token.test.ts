@@ -1,10 +1,15 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { limits } from '../../src/limits.ts';
 import { jsonOf, loopback } from '../clients/support/clients-relay.ts';
 import { faultsOfFile, readFileConfig } from '../config/support/read.ts';
 import { canary } from '../harness/expect/canaries.ts';
-import { SessionPage } from '../harness/login/session-page.ts';
+import { SessionPage, sessionOrigin } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
+import { serve } from '../harness/provider/serve.ts';
 import type { Behaviour } from '../harness/provider/strict-calls.ts';
+import { baseUrl } from '../harness/relay/relay.ts';
 import { bearer, check, introspect, notes, resourcesRelay, tokensOf } from '../resources/support/resources-relay.ts';
 
 const issuer = 'https://id.example/pool';
@@ -202,6 +207,39 @@ describe('a provider whose ID token says who somebody is', () => {
     relay().ahead = 240_000;
     expect((await page.refresh()).status).to.equal(400);
     expect(lastLine()).to.deep.include({ outcome: 'identity_unknown', fields: [{ field: 'sub', reason: 'mismatch' }] });
+  });
+
+  it('counts all sessions of a person as one holder of the places for calls to the API', async () => {
+    const held: ServerResponse[] = [];
+    const api = await serve((_, response) => {
+      response.writeHead(200).write('a');
+      held.push(response);
+    });
+    const proxy = `proxy: [{ path: /api/files/, url: 'http://127.0.0.1:${api.port}/', methods: [GET] }]`;
+    const frontEnd = `  app: { origin: ${sessionOrigin}, token-delivery: session, ${proxy} }\n`;
+    await start(false, [], frontEnd);
+    /** Logs in, and opens an answer that does not end. */
+    const open = async (sub: string) => {
+      claims = { ...good, sub };
+      const page = new SessionPage(relay, relay().provider);
+      await page.logIn();
+      const headers = { Host: new URL(baseUrl).host, Origin: sessionOrigin, Cookie: page.cookie, 'X-Login-Relay': '1' };
+      const path = '/api/files/a';
+      const sent = httpRequest({ host: '127.0.0.1', port: relay().port, path, agent: false, headers }).end();
+      const [response]: IncomingMessage[] = await once(sent, 'response');
+      response?.on('error', () => {});
+      return response;
+    };
+    const statuses = new Set<number | undefined>();
+    for (let session = 0; session < limits.providerCalls / 2; session += 1) {
+      statuses.add((await open('greedy'))?.statusCode);
+    }
+    expect([...statuses]).to.deep.equal([200]);
+    expect((await open('greedy'))?.statusCode).to.equal(503);
+    const other = await open('another');
+    expect(other?.statusCode).to.equal(200);
+    expect(held.filter(({ destroyed }) => destroyed)).to.have.length(1);
+    await api.close();
   });
 
   it('has not said who it is if it leaves it out, and there is no user endpoint', async () => {

@@ -11,21 +11,21 @@ class Transfers {
   readonly room = createRoom(providerCalls);
   readonly inFlight: { session: string; pace: number; leave: () => void }[] = [];
 
-  add(session: string, address?: string, pace: number = apiOrdinaryPace): void {
+  add(session: string, address?: string, pace: number = apiOrdinaryPace, person?: string): void {
     const one = { session, pace, leave: () => {} };
     const end = () => {
       this.inFlight.splice(this.inFlight.indexOf(one), 1);
       one.leave();
     };
-    one.leave = this.room.takeForTransfer({ session, address, pace: () => pace, evict: end });
+    one.leave = this.room.takeForTransfer({ session, address, person, pace: () => pace, evict: end });
     this.inFlight.push(one);
   }
 
   /** Adds as many as there is room for. */
-  fill(count: number, nameOf: (index: number) => readonly [string, string?], pace?: number): void {
+  fill(count: number, nameOf: (index: number) => readonly [string, string?, string?], pace?: number): void {
     for (let index = 0; index < count; index += 1) {
-      const [session, address] = nameOf(index);
-      this.add(session, address, pace);
+      const [session, address, person] = nameOf(index);
+      this.add(session, address, pace, person);
     }
   }
 
@@ -69,9 +69,14 @@ describe('the room for calls to APIs', () => {
     ['four sessions', (index: number) => [`${index % 4}`]],
     ['two addresses with a session for each call', (index: number) => [`${index}`, `${index % 2}`]],
     ['four sessions with an address for each call', (index: number) => [`${index % 4}`, `${index}`]],
+    ['a person with a session and an address for each call', (index: number) => [`${index}`, `${index}`, 'greedy']],
+    [
+      'a person with a session for each call, at unknown addresses',
+      (index: number) => [`${index}`, undefined, 'greedy'],
+    ],
   ] as const) {
     it(`has a place for others if ${who} take all, as fast as anybody`, () => {
-      transfers.fill(most, (index) => nameOf(index) as [string, string?]);
+      transfers.fill(most, (index) => nameOf(index) as [string, string?, string?]);
       for (let count = 1; count <= 10; count += 1) {
         transfers.add('honest', 'honest');
         expect(transfers.of('honest')).to.equal(count);
@@ -79,6 +84,13 @@ describe('the room for calls to APIs', () => {
       expect(transfers.inFlight).to.have.length(most);
     });
   }
+
+  it('has a place for everybody at an address, if one person holds its share by many sessions', () => {
+    transfers.fill(apiCallsOfAddress, (index) => [`${index}`, 'x', 'greedy']);
+    transfers.add('new', 'x', apiOrdinaryPace, 'another');
+    expect(transfers.of('new')).to.equal(1);
+    overloaded(() => transfers.add('one more', 'x', apiOrdinaryPace, 'greedy'));
+  });
 
   it('is not taken from those who hold less', () => {
     transfers.fill(most - apiCallsOfSession + 1, (index) => [`honest ${index}`]);

@@ -67,6 +67,13 @@ export function createNonces(keys: KeyRing, now: Clock) {
   };
 }
 
+interface ProvedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly nonces: Nonces | undefined;
+  readonly accept?: (thumbprint: string) => void;
+}
+
 /**
  * Verifies that callers hold the private keys that they show, and accepts each proof once. It remembers the last
  * 65,536.
@@ -75,6 +82,23 @@ export function createProofs(home: Home) {
   const seen = createMarks(home, kinds.usedProofs, { isKept: false });
 
   return {
+    /**
+     * Verifies the DPoP proof of a request, if it has one.
+     *
+     * @param headers the values of the request's `DPoP` headers
+     * @param request as of `verify`. Without a proof, `accept` is called as well
+     * @returns the thumbprint of the proved key
+     * @throws {RelayError} as `verify`, or as `accept` does
+     */
+    async verifyIfSent(
+      [proof, ...others]: readonly string[],
+      request: ProvedRequest & { readonly accept: (thumbprint: string | undefined) => void },
+    ): Promise<string | undefined> {
+      if (others.length > 0) throw new RelayError('proof_invalid');
+      if (proof !== undefined) return await this.verify(proof, request);
+      request.accept(undefined);
+      return undefined;
+    },
     /**
      * Verifies a DPoP proof, once.
      *
@@ -87,15 +111,7 @@ export function createProofs(home: Home) {
      * @throws {RelayError} `proof_invalid`, or `nonce_required` with the nonce to use
      * @see RFC 9449 §4.3
      */
-    async verify(
-      proof: string,
-      request: {
-        readonly method: string;
-        readonly url: string;
-        readonly nonces: Nonces | undefined;
-        readonly accept?: (thumbprint: string) => void;
-      },
-    ): Promise<string> {
+    async verify(proof: string, request: ProvedRequest): Promise<string> {
       const { method, url, nonces, accept } = request;
       const { thumbprint, htm, htu, iat, jti, nonce = '' } = await verifySignature(proof, home.now());
       if (htm !== method || !isSameUrl(htu, url)) {

@@ -30,6 +30,13 @@ interface Answer {
   readonly at: number;
 }
 
+/**
+ * Gets the answer for a redemption: by `takeKept`, or else from the provider.
+ *
+ * @param spend called once the provider's code must not be sent again
+ */
+export type Exchange = (takeKept: () => Promise<Answer | undefined>, spend: () => void) => Promise<Answer>;
+
 interface Kept extends Answer, Pick<Redemption, 'binding' | 'client' | 'revoke'> {
   readonly timer: NodeJS.Timeout;
 }
@@ -125,15 +132,13 @@ export function createRedemptions(home: Home) {
     /**
      * Redeems a code.
      *
-     * @param exchange gets the answer: by `takeKept`, or else from the provider. It calls `spend` once the provider's
-     *   code must not be sent again
      * @param grant grants the answer to the front end. It calls `giveBack` to keep the answer, if the front end may
      *   repeat the redemption
      * @throws {RelayError} `code_redeemed`, or why `exchange` or `grant` failed
      */
     async redeem<Result>(
       redemption: Redemption,
-      exchange: (takeKept: () => Promise<Answer | undefined>, spend: () => void) => Promise<Answer>,
+      exchange: Exchange,
       grant: (response: TokenResponse, giveBack: () => Promise<void>) => Promise<Result>,
     ): Promise<Result> {
       const { key } = redemption;

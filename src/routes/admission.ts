@@ -13,6 +13,7 @@ import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 
+/** Where a person logs in: at a front end of a registration, and maybe for a resource. */
 interface Destination {
   readonly registration: Registration;
   readonly frontEnd: { readonly name: string; readonly allow: Allow | undefined };
@@ -24,21 +25,21 @@ type Tokens = RevocableTokens & Evidence;
 
 /**
  * Creates the check whether a person may log in at the registration and the front end, and may use the resource. The
- * check revokes the tokens of a refused person, and returns the person's identity if the login is for a resource.
+ * check revokes the tokens of a refused person, and returns the person's identity if the login is for a resource. It
+ * throws `access_refused`, `access_unchecked` (for a resource, `identity_unchecked`), `identity_unknown`, or
+ * `token_invalid` if the provider does not know the access token.
  *
  * @returns undefined if there is nothing to check
- * @throws {RelayError} from the check: `access_refused`, `access_unchecked` (for a resource, `identity_unchecked`),
- *   `identity_unknown`, or `token_invalid` if the provider does not know the access token
  */
-function createAdmission({ registration, frontEnd, resource }: Destination, ctx: Context) {
+function createAdmissionCheck({ registration, frontEnd, resource }: Destination, ctx: Context) {
   const allows = registration.allowsAt(frontEnd, resource);
   const question = resource?.identity;
   const isOpenToAll = allows.every((allow) => allow === undefined);
   if (question === undefined && isOpenToAll) return undefined;
-  // The owner of each rule in `allows`.
+  // Where the configuration has each `allow`.
   const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
   const observe: ObserveCall = (call) => {
-    // The log shows one call of a request: the first, unless one of these fails.
+    // The log shows only one call of a request: the first, or else a call that failed.
     const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
     if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
   };
@@ -50,35 +51,37 @@ function createAdmission({ registration, frontEnd, resource }: Destination, ctx:
     const { refusedBy, person, identity, fields } = verdict;
     ctx.state.person = identity?.sub;
     if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
-    if (refusedBy === undefined) return requireFitting(identity);
+    if (refusedBy === undefined) return requireShort(identity);
     ctx.state.refusedBy = owners[refusedBy];
     revokeSilently(registration, tokens);
     throw new RelayError('access_refused', { person, fields });
   };
 }
 
-/** Throws before the relay issues or rotates a token, so that an identity that is too long does not end the login. */
-function requireFitting(identity: Identity | undefined): Identity | undefined {
+/**
+ * Refuses an identity that is too long for a token. That happens before the relay issues or rotates a token, so that the
+ * login does not end.
+ *
+ * @throws {RelayError} `identity_too_long`
+ */
+function requireShort(identity: Identity | undefined): Identity | undefined {
   const size = Buffer.byteLength(JSON.stringify(identity ?? ''));
   if (size > limits.identitySize) throw new RelayError('identity_too_long');
   return identity;
 }
 
-/**
- * Without an identity, there is no token for the resource. `identity_unchecked` makes clients try again without a
- * browser.
- */
+/** Turns `access_unchecked` into `identity_unchecked`, with which clients try again without a browser. */
 function failUnchecked(error: unknown): never {
   throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unchecked') : error;
 }
 
 /**
- * Admits a person at a login, or throws as the check of `createAdmission` does. The provider must know the tokens: it has
- * issued them a moment ago. If this fails, nobody gets the tokens, so they are revoked.
+ * Admits a person at a login. If this fails, no front end gets the tokens, so they are revoked.
  *
- * @param nonce from the login, if this browser proved the login
+ * @param nonce the nonce of the login; undefined if no browser proved the login
  * @param areKeptAfter whether the tokens are kept after a failure, because a later attempt may still get them
  * @returns the person's identity if the login is for a resource
+ * @throws {RelayError} as the check of `createAdmissionCheck`, but never `token_invalid`
  */
 export async function admit(
   place: Destination,
@@ -88,8 +91,9 @@ export async function admit(
   areKeptAfter = (_error: unknown): boolean => false,
 ): Promise<Identity | undefined> {
   try {
-    return await createAdmission(place, ctx)?.({ ...tokens, login: { nonce } });
+    return await createAdmissionCheck(place, ctx)?.({ ...tokens, login: { nonce } });
   } catch (error) {
+    // The provider issued the token a moment ago, so it did not refuse the person.
     const failure = isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
     // The check itself has revoked the tokens of a refused person.
     const isRevoked = isFailure(error, 'access_refused');
@@ -98,19 +102,20 @@ export async function admit(
   }
 }
 
-/** Turns a failed admission into the answer of the token endpoint, where a refusal is 400. @see RFC 8628 §3.5 */
+/** Turns a failed admission into a failure of the token endpoint, where a refusal is 400. @see RFC 8628 §3.5 */
 export function failAtTokenEndpoint(error: unknown): never {
   const isRefusal = isFailure(error, 'access_refused', ...refusalsAtProvider);
   throw isRefusal ? new RelayError(error.code, { ...error, status: 400 }) : error;
 }
 
+/** A refresh of a front end, or of a session. */
 interface Renewal {
   readonly place: Destination;
   readonly ctx: Context;
   readonly refreshes: Refreshes;
-  /** If there is no refresh token, the access token is used to ask whether the person may still log in. */
+  /** The present tokens. Without a refresh token, the access token serves to ask whether the person may still log in. */
   readonly tokens: RevocableTokens;
-  /** Who has logged in, if an ID token said it. */
+  /** The `hashSubject` of the person who logged in, if an ID token said it. */
   readonly subjectId: string | undefined;
   readonly refresh: Omit<FrontEndRefresh, 'refreshToken'>;
   /** The client address to charge for the call, if it is known. */
@@ -127,34 +132,33 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
   const { place, ctx, refreshes, subjectId, refresh, address } = renewal;
   const { registration } = place;
   const { refreshToken, accessToken = '' } = renewal.tokens;
-  const admission = createAdmission(place, ctx);
+  const admissionCheck = createAdmissionCheck(place, ctx);
   let identity: Identity | undefined;
   const check =
-    admission &&
+    admissionCheck &&
     (async (tokens: Tokens) => {
-      identity = await admission({ ...tokens, subjectId });
+      identity = await admissionCheck({ ...tokens, subjectId });
     });
+  const callProvider = async (grant: RefreshGrant) => {
+    await registration.countRefresh(address);
+    return await registration.requestToken(grant, recordCall(ctx));
+  };
   try {
-    if (refreshToken !== undefined) {
-      const call = async (grant: RefreshGrant) => {
-        await registration.countRefresh(address);
-        return await registration.requestToken(grant, recordCall(ctx));
-      };
-      const joined = { ...refresh, refreshToken };
-      const tokens = await refreshes.refreshOnce(joined, call, registration.isGood, check);
-      return { tokens, identity };
+    if (refreshToken === undefined) {
+      await check?.({ accessToken });
+      return { identity };
     }
-    await check?.({ accessToken });
-    return { identity };
+    const tokens = await refreshes.refreshOnce({ ...refresh, refreshToken }, callProvider, registration.isGood, check);
+    return { tokens, identity };
   } catch (error) {
     if (isFailure(error, 'access_refused')) throw new RelayError('access_ended', { fields: error.fields });
     if (!isFailure(error, 'token_invalid')) throw error;
-    // A token that the provider issued a moment ago cannot be invalid, so this is no refusal of the person.
+    // A new token cannot be invalid, so the provider did not refuse the person. An old token may have ended.
     throw new RelayError(refreshToken === undefined ? 'refresh_refused' : 'access_unchecked');
   }
 }
 
-/** Revokes the tokens of a login. Nobody waits for the result, and a failure is ignored. */
+/** Revokes the tokens of a login without waiting for the result. A failure is ignored. */
 export function revokeSilently(registration: Registration, tokens: RevocableTokens): void {
   for (const token of splitTokens(tokens)) {
     registration.revokeToken(token, () => {}).catch(() => {});

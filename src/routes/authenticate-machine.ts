@@ -7,7 +7,7 @@ import { forbidReading } from '../http/cors.ts';
 import { type ClaimedCredentials, readClientCredentials } from '../oauth/client-credentials.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 
-/** The text for a client that starts a login at a machine's entry. */
+/** The detail of the failure if somebody starts a login as a machine. */
 export const withoutPeople = 'This front end is a machine: it logs nobody in, and gets tokens with client_credentials.';
 
 /** A request of an authenticated machine. No provider is involved. */
@@ -23,7 +23,7 @@ export interface MachineRequest extends Served {
  * Authenticates a machine. Correct credentials are never limited, so that strangers who guess secrets cannot lock the
  * machine out.
  *
- * @returns undefined if the request belongs to another kind of front end
+ * @returns undefined if another kind of front end sends the request
  * @throws {RelayError} `machine_secret_wrong`, `machine_assertion_invalid`, `rate_limited`, `client_unauthorized`, or
  *   `origin_foreign`
  * @see RFC 6749 §2.3
@@ -41,7 +41,7 @@ export async function authenticateMachine(
   expectNoPage(ctx);
   ctx.state.frontEnd = frontEnd?.name;
   try {
-    if (frontEnd?.credentials === undefined) throw failureOfStranger(served, claimed);
+    if (frontEnd?.credentials === undefined) throw failureOfOtherClient(served, claimed);
     const credential = await verifyCredentials(served, frontEnd.name, frontEnd.credentials, claimed);
     return { ...served, ctx, parameters, frontEnd, credential };
   } catch (error) {
@@ -51,8 +51,10 @@ export async function authenticateMachine(
 }
 
 /**
- * Refuses pages: a hostile page could make its visitors send wrong secrets, and so use up the guesses that their
- * addresses have. @throws {RelayError} `origin_foreign`
+ * Refuses requests of pages. Otherwise, a hostile page could make its visitors send wrong secrets, and so use up the
+ * wrong secrets that the limit allows their addresses.
+ *
+ * @throws {RelayError} `origin_foreign`
  */
 function expectNoPage(ctx: Context): void {
   if (ctx.req.headers.origin === undefined) return;
@@ -60,24 +62,31 @@ function expectNoPage(ctx: Context): void {
   throw new RelayError('origin_foreign', { detail: 'A machine has no page: its requests have no Origin.' });
 }
 
-/** Why a client that is no machine gets no token by its own credentials. */
-function failureOfStranger({ frontEnds }: Served, { name = '' }: ClaimedCredentials): RelayError {
+/** The failure of a client that is no machine. It says so only if the client is known. */
+function failureOfOtherClient({ frontEnds }: Served, { name = '' }: ClaimedCredentials): RelayError {
   const isKnown = unlessFailed(() => frontEnds.requireForClient(name, () => undefined, true)) !== undefined;
   const detail = 'Only machines get tokens with client_credentials: front ends with kind: machine.';
   return isKnown ? new RelayError('client_unauthorized', { detail }) : new RelayError('machine_secret_wrong');
 }
 
-/** @returns the id of the credential @throws {RelayError} */
+/**
+ * Verifies a secret or an assertion.
+ *
+ * @returns the id of the secret or key
+ * @throws {RelayError} `machine_secret_wrong` or `machine_assertion_invalid`
+ */
 async function verifyCredentials(
   { grants, issuer }: Served,
   name: string,
   credentials: MachineCredentials,
   { secrets, assertion }: ClaimedCredentials,
 ): Promise<string> {
-  const found = secrets && findSecret(credentials, secrets);
-  if (found !== undefined) return found;
-  for (const key of assertion === undefined ? [] : credentials.keys) {
-    if (await grants.assertions.verify(`${assertion}`, key, { name, issuer })) return hashPublicKey(key);
+  const secretId = secrets && findSecret(credentials, secrets);
+  if (secretId !== undefined) return secretId;
+  if (assertion !== undefined) {
+    for (const key of credentials.keys) {
+      if (await grants.assertions.verify(assertion, key, { name, issuer })) return hashPublicKey(key);
+    }
   }
   throw new RelayError('machine_secret_wrong');
 }

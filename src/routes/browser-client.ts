@@ -9,10 +9,10 @@ import { paths } from '../paths.ts';
 
 const hour = 3600;
 const year = 8760 * hour;
-const module = readFileSync(new URL('../../client/client.js', import.meta.url));
+const clientModule = readFileSync(new URL('../../client/client.js', import.meta.url));
 const compressed = {
   br: readFileSync(new URL('../../client/client.js.br', import.meta.url)),
-  gzip: gzipSync(module, { level: 9 }),
+  gzip: gzipSync(clientModule, { level: 9 }),
 };
 const types = readFileSync(new URL('../../client/client.d.ts', import.meta.url));
 const npmPackage = readFileSync(new URL('../../client/client.tgz', import.meta.url));
@@ -24,9 +24,9 @@ const forGood = `public, max-age=${year}, immutable`;
  * install`. The address of the package contains the version, because lock files hold the address with a checksum.
  */
 export const clientFiles: Readonly<Record<string, Middleware>> = {
-  [paths.clientModule]: clientFile('text/javascript; charset=utf-8', module, forAnHour, compressed),
-  [paths.clientTypes]: clientFile('text/plain; charset=utf-8', types, forAnHour),
-  [paths.clientRelease]: clientFile('application/gzip', npmPackage, forGood),
+  [paths.clientModule]: serveFile('text/javascript; charset=utf-8', clientModule, forAnHour, compressed),
+  [paths.clientTypes]: serveFile('text/plain; charset=utf-8', types, forAnHour),
+  [paths.clientRelease]: serveFile('application/gzip', npmPackage, forGood),
   // A relative redirect, because the base URL may have a path.
   [paths.clientPackage]: (ctx) => {
     allowAllPages(ctx);
@@ -35,7 +35,8 @@ export const clientFiles: Readonly<Record<string, Middleware>> = {
 };
 
 /**
- * Lets every page read an answer. It never names an origin, because caches keep it for all pages, and some ignore Vary.
+ * Lets every page read an answer. The answer names no origin, because a cache that ignores `Vary` would give it to pages
+ * of other origins.
  */
 function allowAllPages(ctx: Context): void {
   for (const header of ctx.res.getHeaderNames()) {
@@ -45,13 +46,13 @@ function allowAllPages(ctx: Context): void {
 }
 
 /** Serves a file that changes only with a release. @param encodings its compressed forms, the smallest first */
-function clientFile(
+function serveFile(
   type: string,
   content: Buffer,
   caching: string,
   encodings: Readonly<Record<string, Buffer>> = {},
 ): Middleware {
-  const name = hash('sha256', content, 'base64url');
+  const contentHash = hash('sha256', content, 'base64url');
   return (ctx) => {
     allowAllPages(ctx);
     const accepted = isShortHeader(ctx, 'Accept-Encoding') ? Object.keys(encodings) : [];
@@ -60,7 +61,7 @@ function clientFile(
       'Cache-Control': caching,
       Vary: 'Accept-Encoding',
       'Content-Type': type,
-      ETag: `"${[name, encoding].filter(Boolean).join('-')}"`,
+      ETag: encoding === undefined ? `"${contentHash}"` : `"${contentHash}-${encoding}"`,
       ...(encoding && { 'Content-Encoding': encoding }),
     });
     ctx.body = (encoding && encodings[encoding]) || content;

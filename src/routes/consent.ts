@@ -34,11 +34,12 @@ export function askConsent(
   expectNavigation(ctx);
   const asked = { ...start, asker: askerOf(client) };
   const { state: token } = questions.start(ctx, frontEnd.name, asked);
-  const question = questionIn({ registration, frontEnd, issuer }, asked, token);
+  const question = createQuestion({ registration, frontEnd, issuer }, asked, token);
   showQuestion(ctx, pages, consentPage(pages, question));
 }
 
-function questionIn(
+/** The question about a login, with what the client may do if the person agrees. @param token seals the login */
+function createQuestion(
   { registration, frontEnd, issuer }: Pick<StartPlace, 'registration' | 'frontEnd' | 'issuer'>,
   { asker = {}, oauth }: FrontEndRequest & { readonly oauth: OAuthRequest },
   token: string,
@@ -85,17 +86,17 @@ export function consentEndpoint(served: Served): Handler {
     const { request } = login;
     const { oauth } = request;
     if (oauth === undefined) throw new RelayError('state_altered');
-    const question = questionIn({ ...served, frontEnd }, { ...request, oauth }, token);
-    // The page's script sends `confirmed`. Without scripts, the page sends `continue`, and a second page asks for the
-    // number: another site can switch scripts off by the sandbox of a frame.
-    const isTyped = decision === 'continue' && number === numberFor(question);
-    if (decision === 'continue' && !isTyped) {
+    const question = createQuestion({ ...served, frontEnd }, { ...request, oauth }, token);
+    // The page's script sends `confirmed`. Without scripts, which another site can switch off by the sandbox of a frame,
+    // the page sends `continue`. Then a second page asks the person to type a number.
+    const isNumberTyped = decision === 'continue' && number === numberFor(question);
+    if (decision === 'continue' && !isNumberTyped) {
       showQuestion(ctx, pages, confirmationPage(pages, question));
       return;
     }
     questions.end(ctx, login);
     await withFailureAnswer(frontEnd.deliveryOf(login.request).fail, () => {
-      if (decision !== 'confirmed' && !isTyped) throw new RelayError('consent_denied');
+      if (decision !== 'confirmed' && !isNumberTyped) throw new RelayError('consent_denied');
     });
     redirectToProvider(ctx, { ...served, frontEnd }, login.request);
   };
@@ -103,13 +104,13 @@ export function consentEndpoint(served: Served): Handler {
 }
 
 /**
- * Requires that the relay's own page sent the form, against login CSRF. That page sends no referrer, so its origin may
- * be `null`.
+ * Requires that the relay's own page sent the form, against login CSRF. The page sends no referrer, so browsers may send
+ * `Origin: null`.
  */
-function expectOwnPage({ req: { headers } }: Context, own: string): void {
+function expectOwnPage({ req: { headers } }: Context, ownOrigin: string): void {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
   if (site !== 'same-origin') throw new RelayError('cross_site_refused');
-  if (origin !== undefined && origin !== own && origin !== 'null') {
+  if (origin !== undefined && origin !== ownOrigin && origin !== 'null') {
     throw new RelayError('origin_foreign');
   }
 }

@@ -5,9 +5,9 @@ import { longestLifetime } from '../resources/resource.ts';
 import { ownerOf } from './grantee.ts';
 
 /**
- * Ends a login for a resource: its access tokens open no door any more, and it cannot be refreshed.
+ * Ends a login for a resource, so that its access tokens open no door any more, and it cannot be refreshed.
  *
- * @param machine the name of the machine whose token it is
+ * @param machine the name of the machine whose token it is, if it is one
  */
 export async function endAtDoors(
   { grants, frontEnd }: Pick<Place, 'grants' | 'frontEnd'>,
@@ -15,12 +15,12 @@ export async function endAtDoors(
   machine?: string,
 ): Promise<void> {
   if (ownResource === undefined) return;
-  // Also if a reload has removed the resource, because another reload may restore it.
+  // Not the lifetimes of the present resource, because a reload may have removed it, and another may restore it.
   const longest = Math.max(longestLifetime, frontEnd.refreshPolicy?.lifetime ?? 0);
   await grants.endedLogins.end(login, longest * 1000, machine);
 }
 
-/** Ends the refreshes of a login. @returns its newest tokens, to revoke: another tab may just have refreshed it */
+/** Ends the refreshes of a login. @returns its newest tokens to revoke: another tab may have refreshed it just now */
 export async function endRefreshes(
   place: Place,
   { login, thumbprint, providerToken }: RefreshTokenContent,

@@ -1,4 +1,5 @@
 import { RelayError } from '../failures/relay-error.ts';
+import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { Place, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
@@ -12,7 +13,7 @@ import { authenticateMachine, type MachineRequest } from './authenticate-machine
 export interface EndpointRequest extends Place {
   readonly ctx: Context;
   readonly parameters: EndpointParameters;
-  /** The login of a browser that this one renews. If the same person logs in, it keeps its id, by which a logout ends it. */
+  /** The login of a browser that this request renews. If the same person logs in, the login keeps its id. */
   readonly renews?: Pick<AccessTokenContent, 'login' | 'sub'> | undefined;
 }
 
@@ -22,14 +23,14 @@ export interface EndpointRequest extends Place {
  *
  * @param serve answers a front end
  * @param serveMachine answers a machine
- * @param mayBeOver whether the `client_id` of an unregistered client may have expired
+ * @param mayBeExpired whether the `client_id` of an unregistered client may have expired
  * @see RFC 6749 §3.2.1, RFC 9700 §2.6
  */
 export function frontEndEndpoint(
   served: Served,
   serve: (request: EndpointRequest) => Promise<void>,
   serveMachine: (request: MachineRequest) => Promise<void> | void,
-  mayBeOver = false,
+  mayBeExpired = false,
 ): Handler {
   const { registration, frontEnds, grants } = served;
   return async (ctx: Context) => {
@@ -38,14 +39,15 @@ export function frontEndEndpoint(
       throw new RelayError('origin_foreign');
     }
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
-    const ofMachine = await authenticateMachine(served, ctx, parameters);
-    if (ofMachine !== undefined) {
-      await serveMachine(ofMachine);
+    const machineRequest = await authenticateMachine(served, ctx, parameters);
+    if (machineRequest !== undefined) {
+      await serveMachine(machineRequest);
       return;
     }
     const id = readPublicClientId(ctx.req.headersDistinct['authorization'] ?? [], parameters);
     if (id === undefined) throw new RelayError('client_id_wrong');
-    const frontEnd = frontEnds.requireForClient(id, (one) => grants.readRedirectUri(parameters, one), mayBeOver);
+    const readRedirectUri = (candidate: FrontEnd) => grants.readRedirectUri(parameters, candidate);
+    const frontEnd = frontEnds.requireForClient(id, readRedirectUri, mayBeExpired);
     ctx.state.frontEnd = frontEnd.name;
     // From here on, only pages of the named front end may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));
@@ -54,44 +56,19 @@ export function frontEndEndpoint(
 }
 
 /**
- * Requires that a page has the right origin. Otherwise, the page cannot read the answer either.
+ * Refuses a page whose origin is not allowed, and keeps the page from reading the answer.
  *
  * @throws {RelayError} `origin_foreign`
  */
-export function expectOrigin(ctx: Context, isRight: boolean): void {
-  if (isRight) return;
+export function expectOrigin(ctx: Context, isAllowed: boolean): void {
+  if (isAllowed) return;
   forbidReading(ctx);
   throw new RelayError('origin_foreign');
 }
 
-/** @throws {RelayError} `token_request_invalid` if the parameter is missing */
+/** The value of a parameter. @throws {RelayError} `token_request_invalid` if it is missing */
 export function requireParameter(parameters: EndpointParameters, name: keyof EndpointParameters): string {
   const value = parameters[name];
   if (value !== undefined) return value;
   throw new RelayError('token_request_invalid', { detail: `The ${name} is missing.` });
-}
-
-/**
- * Verifies the DPoP proof of a request, if it has one.
- *
- * @param grant for a `code`, the proof needs no nonce: a code is fresh and not bound to a key, so a thief gains nothing
- *   from a proof that was signed in advance
- * @param accept as of the proofs' `verify`; without a proof, it is called as well
- * @returns the thumbprint of the proved key
- * @throws {RelayError} `proof_invalid`, `nonce_required`, or as `accept` does
- * @see RFC 9449 §4.3
- */
-export async function verifyProof(
-  { ctx, grants, issuer }: EndpointRequest,
-  grant: 'code' | 'refresh token',
-  accept: (thumbprint: string | undefined) => void = () => {},
-): Promise<string | undefined> {
-  const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
-  if (others.length > 0) throw new RelayError('proof_invalid');
-  if (proof === undefined) {
-    accept(undefined);
-    return undefined;
-  }
-  const nonces = grant === 'code' ? undefined : grants.nonces;
-  return await grants.proofs.verify(proof, { method: ctx.method, url: `${issuer}/token`, nonces, accept });
 }

@@ -7,8 +7,8 @@ import type { MachineRequest } from './authenticate-machine.ts';
 import type { Granted } from './granted-token.ts';
 
 /**
- * `grant_type=client_credentials`: grants a machine a token for one of its resources. There is no refresh token,
- * because the machine can always ask again.
+ * `grant_type=client_credentials`: grants a machine an access token for one of its resources. It gets no refresh token,
+ * because it can always ask again.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 6749 §4.4
@@ -20,7 +20,7 @@ export function grantToMachine({ ctx, frontEnd, parameters, credential, grants, 
   ctx.state.resource = resource.name;
   ctx.state.person = identity.sub;
   const iat = secondsOf(now);
-  const issued = {
+  const content = {
     frontEnd: name,
     audience: audienceOfMachine(name, credential),
     credential,
@@ -30,7 +30,7 @@ export function grantToMachine({ ctx, frontEnd, parameters, credential, grants, 
     exp: iat + resource.lifetime,
   };
   return {
-    accessToken: grants.accessTokens.issue(issued, resource),
+    accessToken: grants.accessTokens.issue(content, resource),
     tokenType: 'Bearer',
     expiresIn: resource.lifetime,
     scope: resource.scope,

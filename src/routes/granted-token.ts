@@ -8,12 +8,15 @@ import { actsAtProvider, type Resource } from '../resources/resource.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import { type Grantee, ownerOf, refreshPolicyAt } from './grantee.ts';
 
+/** What the token endpoint answers. */
 export interface Granted extends TokenResponse {
+  /** Set if the token is for a resource. */
   readonly identity?: Identity | undefined;
 }
 
-type Issuer = Pick<Place, 'grants' | 'now'> & Pick<EndpointRequest, 'renews'>;
+type GrantContext = Pick<Place, 'grants' | 'now'> & Pick<EndpointRequest, 'renews'>;
 
+/** What the provider gave, who the person is, and the content of the refresh token that the front end may get. */
 interface Grant {
   readonly token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
   /** Undefined if the login is for the provider's API. */
@@ -23,28 +26,25 @@ interface Grant {
 
 /**
  * Grants a token, and a refresh token unless that would already be expired or is too long. The provider's refresh token
- * never leaves the relay. If the login is for a resource, neither does its access token.
+ * never leaves the relay. If the login is for a resource, neither does the provider's access token.
  */
-export function grantToken(issuer: Issuer, grantee: Grantee, grant: Grant): Granted {
-  const { grants, now } = issuer;
+export function grantToken(context: GrantContext, grantee: Grantee, grant: Grant): Granted {
+  const { grants, now } = context;
   const { frontEnd, resource } = grantee;
   const { token, refreshToken: content } = grant;
   // `requireGrantee` has refused this already: a front end with resources never gets the provider's token.
   if (resource === undefined && frontEnd.resources.length > 0) throw new Error('no resource');
-  const granted = resource === undefined ? token : issueFor(resource, issuer, grantee, grant);
+  const granted = resource === undefined ? token : issueForResource(resource, context, grantee, grant);
   const left = Math.floor((content?.endsAt ?? 0) - now() / 1000);
   const refreshToken = content && left > 0 ? grants.refreshTokens.issue(content, ownerOf(grantee)) : undefined;
   const refreshExpiresIn = refreshToken === undefined ? undefined : left;
   return { ...granted, refreshToken, refreshExpiresIn };
 }
 
-/**
- * Issues an access token for a resource, which ends at the latest with its login. @throws as `issue` of
- * `createAccessTokens`
- */
-function issueFor(
+/** Issues an access token for a resource, which ends with its login at the latest. */
+function issueForResource(
   resource: Resource,
-  { grants, now, renews }: Issuer,
+  { grants, now, renews }: GrantContext,
   { frontEnd, registration }: Grantee,
   { token: { accessToken }, identity, refreshToken }: Grant,
 ) {
@@ -52,11 +52,13 @@ function issueFor(
   const iat = secondsOf(now);
   const loginEnd = refreshToken && refreshToken.loggedInAt + (frontEnd.refreshPolicy?.lifetime ?? 0);
   const exp = Math.min(iat + resource.lifetime, loginEnd ?? Number.POSITIVE_INFINITY);
-  const issued = {
+  // A renewal keeps the id of the login, so that a logout also ends copies of the cookie from before.
+  const renewedLogin = renews?.sub === identity.sub ? renews.login : undefined;
+  const content = {
     frontEnd: frontEnd.name,
     client: frontEnd.client,
     audience: frontEnd.audience,
-    login: refreshToken?.login ?? (renews?.sub === identity.sub ? renews.login : newLoginId()),
+    login: refreshToken?.login ?? renewedLogin ?? newLoginId(),
     ...identity,
     rules: hashRules(registration.allowsAt(frontEnd, resource), registration.provider, resource.identity),
     providerToken: actsAtProvider(resource) ? accessToken : undefined,
@@ -64,7 +66,7 @@ function issueFor(
     exp,
   };
   return {
-    accessToken: grants.accessTokens.issue(issued, resource),
+    accessToken: grants.accessTokens.issue(content, resource),
     tokenType: 'Bearer',
     expiresIn: exp - iat,
     scope: resource.scope,
@@ -74,7 +76,7 @@ function issueFor(
   };
 }
 
-/** What the first refresh token of a login takes from the code and from its redemption. */
+/** What the first refresh token of a login takes over from the code and its redemption. */
 type FirstTerms = Pick<
   RefreshTokenContent,
   'thumbprint' | 'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'
@@ -87,7 +89,7 @@ type FirstTerms = Pick<
  * @param identity undefined if the login is for the provider's API
  */
 export function grantFirstToken(
-  issuer: Issuer,
+  context: GrantContext,
   grantee: Grantee,
   token: TokenResponse,
   identity?: Identity,
@@ -95,8 +97,8 @@ export function grantFirstToken(
 ): Granted {
   const policy = refreshPolicyAt(grantee);
   const isForProvider = grantee.resource === undefined;
-  // Extra fields belong to the provider's token. A login for a resource never gets them, so it need not keep them.
+  // Extra fields belong to the provider's token, which a login for a resource never gets.
   const kept = isForProvider ? token : { ...token, extraFields: undefined };
-  const content = policy && firstRefreshToken(policy, kept, thumbprint, issuer.now);
-  return grantToken(issuer, grantee, { token, identity, refreshToken: content && { ...content, ...terms } });
+  const content = policy && firstRefreshToken(policy, kept, thumbprint, context.now);
+  return grantToken(context, grantee, { token, identity, refreshToken: content && { ...content, ...terms } });
 }

@@ -13,13 +13,13 @@ import type { EndpointRequest } from './front-end-endpoint.ts';
 export interface Grantee {
   readonly registration: Registration;
   readonly frontEnd: FrontEnd;
-  /** Undefined: the provider's API. */
+  /** Undefined if the login is for the provider's API. */
   readonly resource: Resource | undefined;
   /**
-   * The client address to charge for calls to the provider, if it is known. An unregistered client is charged to the
-   * address that logged in, not to the caller: a hostile page could make its visitors send the token of its own login,
-   * and use up their limits. These charges are counted apart from other logins at the address, because the person of
-   * the login can send its token from anywhere.
+   * The client address to charge for calls to the provider, if it is known. The calls of an unregistered client are
+   * charged to the address that logged in, not to the caller: a hostile page could make its visitors send the token of
+   * its own login, and so use up their limits. These charges have a count of their own, because the client can send its
+   * token from anywhere, and must not use up the logins of the people at that address.
    */
   readonly chargedAddress: string | undefined;
 }
@@ -28,8 +28,9 @@ export interface Grantee {
 type Terms = Pick<RefreshTokenContent, 'ownResource' | 'providerResource' | 'hasConsent' | 'scope' | 'address'>;
 
 /**
- * Whom the token of a login is for, if the request and the present configuration agree with the login.
+ * Requires that the request and the present configuration agree with what a login is for.
  *
+ * @returns whom the token of the login is for
  * @throws {RelayError} `resource_refused`, or `grant_invalid` if the front end may not have what the login is for any
  *   more, or the person was not shown all of it
  */
@@ -40,27 +41,27 @@ export function requireGrantee(request: EndpointRequest, terms: Terms): Grantee 
   const resource = requireResourceOfLogin(frontEnd, terms, asked);
   expectScopeShown(frontEnd, resource, terms);
   ctx.state.resource = resource?.name;
-  const clientAddress = terms.address && `clients ${terms.address}`;
-  const chargedAddress = frontEnd.client === undefined ? registration.addressOf(ctx.req) : clientAddress;
+  const addressOfLogin = terms.address && `clients ${terms.address}`;
+  const chargedAddress = frontEnd.client === undefined ? registration.addressOf(ctx.req) : addressOfLogin;
   return { registration, frontEnd, resource, chargedAddress };
 }
 
 /**
- * Expects that a program names no other `resource` of its provider than at the start of its login. What a page names is
- * ignored, as at the start.
+ * Requires that a program names no other `resource` of its provider than at the start of its login. The `resource` of a
+ * page is ignored, as at the start.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2.2
  */
 function expectProviderResource({ kind, resources }: FrontEnd, { providerResource }: Terms, asked?: string): void {
+  const isChecked = kind === 'native' && resources.length === 0;
   const isOther = asked !== undefined && asked !== providerResource;
-  const isOfProvider = kind === 'native' && resources.length === 0;
-  if (isOfProvider && isOther) throw new RelayError('resource_refused');
+  if (isChecked && isOther) throw new RelayError('resource_refused');
 }
 
 /**
- * Expects that a person who was asked about a client has seen that it acts with their account at the provider: a reload
- * may have changed that since the login.
+ * Requires that a person who was asked about a client has seen that it acts with their account at the provider, because
+ * a reload may have changed that since the login.
  *
  * @throws {RelayError} `grant_invalid`
  */
@@ -70,9 +71,8 @@ function expectScopeShown({ asksPeople }: FrontEnd, resource: Resource | undefin
 }
 
 /**
- * Expects that the provider has not granted more than the person has agreed to. Otherwise the tokens are revoked.
+ * Requires that the provider has not granted more than the person has agreed to. Otherwise, it revokes the tokens.
  *
- * @param login what the person was shown, if there was a question
  * @throws {RelayError} `consent_exceeded`
  */
 export function expectConsent(
@@ -80,23 +80,23 @@ export function expectConsent(
   { hasConsent, scope }: Pick<Terms, 'hasConsent' | 'scope'>,
   token: TokenResponse,
 ): void {
-  // If a request has no scope, such a provider grants earlier scopes too, which the person was not shown.
+  // If a request has no scope, such a provider also grants earlier scopes, which the person was not shown.
   const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
   if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
-  // Only once, because a client that repeats this must not use up the provider's limits.
+  // Revoke once, because a client that repeats this must not use up the provider's limits.
   void grants.revocations.revokeOnce(token, async () => revokeSilently(registration, token));
   throw new RelayError('consent_exceeded');
 }
 
-/** Whose codes and refresh tokens a front end may use. */
+/** The owner of the refresh tokens that a front end may use. */
 export function ownerOf({ registration, frontEnd }: Pick<Grantee, 'registration' | 'frontEnd'>): Owner {
   return [registration.audience, frontEnd.audience];
 }
 
-/** The policy for the refresh tokens of a front end at a provider. Undefined: it gets none. */
+/** The policy for the refresh tokens of a front end. Undefined if it gets none. */
 export function refreshPolicyAt({ registration, frontEnd }: Pick<Grantee, 'registration' | 'frontEnd'>) {
   const { refreshPolicy } = frontEnd;
-  // A provider that revokes only access tokens can revoke nothing later, unless the relay keeps the access token.
+  // Some providers revoke only access tokens. There, a logout needs the access token.
   const keepsAccessToken = registration.provider.revocation?.takes === 'access_token';
   return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
 }

@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import type { ProviderSource } from '../upstream/provider-source.ts';
 
+/** The provider of a registration, which may not have been discovered yet. */
 export interface AwaitedProvider extends Pick<ProviderSource, 'whyMissing'> {
   readonly name: string;
 }
@@ -9,6 +10,8 @@ export interface AwaitedProvider extends Pick<ProviderSource, 'whyMissing'> {
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
+ * Decides whether the relay is ready for requests.
+ *
  * @param policy whether the relay is ready once `any` provider is known, or only once `all` are
  * @param isMemoryAway reported, but no reason to be unready: without the shared memory, requests are still better
  *   served than refused
@@ -19,7 +22,7 @@ export function createReadiness(
   isMemoryAway: () => boolean = () => false,
 ) {
   const unavailable = () => providers.filter((provider) => provider.whyMissing() !== undefined);
-  // The reason names the registration if there are several.
+  // Names the registration if there are several.
   const reasonOf = ({ name, whyMissing }: AwaitedProvider) =>
     providers.length === 1 ? `${whyMissing()}` : `${whyMissing()} (${name})`;
   return {
@@ -28,15 +31,16 @@ export function createReadiness(
     /** Why the relay is not ready; empty if it is. */
     reasons(): readonly string[] {
       const missing = unavailable();
-      const isEnough = policy === 'any' && missing.length < providers.length;
-      return [...(this.stopping ? ['stopping'] : []), ...(isEnough ? [] : missing.map(reasonOf))];
+      const areEnoughKnown = policy === 'any' && missing.length < providers.length;
+      const reasons = areEnoughKnown ? [] : missing.map(reasonOf);
+      return this.stopping ? ['stopping', ...reasons] : reasons;
     },
     /** The registrations at which no login can start, even if the relay is ready. */
     unavailable: (): readonly string[] => unavailable().map(({ name }) => name),
   };
 }
 
-/** `GET /healthz`: answers 200 as long as the process can. */
+/** `GET /healthz`: answers 200 as long as the process can answer. */
 export const alive: Middleware = (ctx) => {
   ctx.body = { status: 'alive' };
 };

@@ -10,8 +10,8 @@ import type { Door } from '../resources/door.ts';
 import { recordCaller } from './protected-resource.ts';
 
 /**
- * `POST /auth/<registration>/introspect`: tells the server of a resource who has a token. A good secret is never limited:
- * junk that strangers send to a server must not shut the server out.
+ * `POST /auth/<registration>/introspect`: tells the server of a resource whose token it got. A correct secret is never
+ * limited, so that strangers who send made-up tokens to the server cannot shut it out.
  *
  * @see RFC 7662 §2
  */
@@ -26,32 +26,33 @@ export function introspectionEndpoint({ doors, issuer, limits }: Served): Handle
     ctx.state.resource = door.resource.name;
     const { token } = parameters;
     if (token === undefined) throw new RelayError('token_request_invalid');
-    ctx.body = await described(ctx, door, token, issuer);
+    ctx.body = await describeToken(ctx, door, token, issuer);
   };
 }
 
-/** The door of the resource whose server has proved its secret. */
+/** Authenticates the server of a resource by its secret. @returns the door of the resource; undefined if it is wrong */
 function authenticateServer(
   ctx: Context,
   { client_id, client_secret }: EndpointParameters,
   doors: readonly Door[],
 ): Door | undefined {
   const [header, ...others] = ctx.req.headersDistinct['authorization'] ?? [];
-  const ofBody = client_secret === undefined ? [] : [client_secret];
+  const secretsInBody = client_secret === undefined ? [] : [client_secret];
   // A request must not send a secret in both ways. @see RFC 6749 §2.3
-  if (others.length > 0 || (header !== undefined && ofBody.length > 0)) return undefined;
-  const { name = client_id, secrets = ofBody } = parseBasicCredentials(header) ?? {};
+  if (others.length > 0 || (header !== undefined && secretsInBody.length > 0)) return undefined;
+  const { name = client_id, secrets = secretsInBody } = parseBasicCredentials(header) ?? {};
   const found = doors.find(({ resource }) => resource.name === name);
-  const expected = found?.resource.secrets ?? [];
-  const isRight = secrets.some((given) => expected.some((one) => timingSafeEqual(digest(given), digest(one.reveal()))));
-  return isRight ? found : undefined;
+  const expected = (found?.resource.secrets ?? []).map((secret) => hashSecret(secret.reveal()));
+  const given = secrets.map(hashSecret);
+  const isCorrect = given.some((one) => expected.some((other) => timingSafeEqual(one, other)));
+  return isCorrect ? found : undefined;
 }
 
-/** `timingSafeEqual` compares only what has the same length. */
-const digest = (secret: string) => Buffer.from(hashKey(secret));
+/** Hashed, because `timingSafeEqual` only compares buffers of the same length. */
+const hashSecret = (secret: string) => Buffer.from(hashKey(secret));
 
-/** The answer about a token. It does not say why a token is not good. @see RFC 7662 §2.2 */
-async function described(ctx: Context, { resource, open }: Door, token: string, issuer: string) {
+/** Describes a token. The answer does not say why a token is not good. @see RFC 7662 §2.2 */
+async function describeToken(ctx: Context, { resource, open }: Door, token: string, issuer: string) {
   try {
     const opened = await open(token);
     recordCaller(ctx, opened);
@@ -63,7 +64,7 @@ async function described(ctx: Context, { resource, open }: Door, token: string, 
       sub,
       client_id: client ?? frontEnd,
       scope: resource.scope,
-      // A machine is nobody's: there is no person whom the server could greet.
+      // A machine has no person whom the server could greet.
       username: credential === undefined ? preferred_username : undefined,
       email,
       groups,

@@ -23,15 +23,18 @@ export function loginCallback(served: Served): Handler {
     const query = readQuery(ctx);
     const state = readSingle(query['state']);
     const registration = registered.current();
-    // An error spends no code, so it is delivered even if the provider dropped the state.
-    const isExcused = query['error'] !== undefined && state === undefined;
-    const login = isExcused ? undefined : verifyLogin(protection, ctx, query);
+    // Some providers drop the state from an error. It has no code that somebody could misuse, so it is delivered anyway.
+    const isErrorWithoutState = query['error'] !== undefined && state === undefined;
+    const login = isErrorWithoutState ? undefined : verifyLogin(protection, ctx, query);
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.findForLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
     const callback = { ...served, registration, frontEnd, ctx, query, login };
     const delivery = frontEnd.deliveryOf(login?.request);
-    if (login === undefined) return await deliver(callback, delivery);
+    if (login === undefined) {
+      await deliver(callback, delivery);
+      return;
+    }
     await withFailureAnswer(delivery.fail, async () => {
       protection?.expectFresh(ctx, login);
       try {
@@ -43,23 +46,30 @@ export function loginCallback(served: Served): Handler {
   };
 }
 
-/** Requires that this browser started the login of a callback. @throws {RelayError} why there is no valid state */
+/**
+ * Requires that this browser started the login of a callback.
+ *
+ * @returns undefined if the callback needs no state
+ * @throws {RelayError} why there is no valid state
+ */
 function verifyLogin(protection: LoginProtection | undefined, ctx: Context, query: Query): Login | undefined {
   try {
     return protection?.verify(ctx, readSingle(query['state']));
   } catch (error) {
-    throw (isFailure(error, 'state_missing') && whyNoLogin(query)) || error;
+    const explanation = isFailure(error, 'state_missing') ? whyNoLogin(query) : undefined;
+    throw explanation ?? error;
   }
 }
 
+/** A request of the provider's redirect, with its front end. */
 interface Callback extends Place {
   readonly ctx: Context;
   readonly query: Query;
-  /** Undefined for a callback that was excused from the state check. */
+  /** Undefined if the callback has no state, and needs none. */
   readonly login: Login | undefined;
 }
 
-/** Delivers the login to the front end: either its code, unspent, or the token that the code is exchanged for. */
+/** Delivers the login to the front end, either with its unspent code, or with the token for which it exchanges the code. */
 async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const { ctx, registration, frontEnd, query, login } = callback;
   const { provider, audience } = registration;
@@ -68,7 +78,7 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const extraFields = readCallbackFields(query, provider);
   frontEnd.reportMissingFields(provider.callbackFields, extraFields);
   if (delivery.takes === 'code') {
-    // Only a check of the ID token needs the nonce. Leaving it out keeps other codes short.
+    // Only a check of the ID token needs the nonce. Other codes are shorter without it.
     const nonce = provider.userFrom === 'id-token' ? login?.nonce : undefined;
     delivery.succeed(ctx, { ...grant, nonce, address: registration.addressOf(ctx.req), extraFields });
     return;
@@ -89,7 +99,7 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
 }
 
 /**
- * Exchanges the code of a login once. A repeated callback shares the result, even while the first waits for its turn.
+ * Exchanges the code of a login once. A repeated callback shares the result, also while the first one waits for its turn.
  */
 async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<TokenResponse> {
   const { ctx, login, registration } = callback;
@@ -99,12 +109,12 @@ async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<Token
     return await registration.exchanges.exchangeOnce(key, (spend) => exchange(callback, grant, spend));
   } finally {
     if (registration.exchanges.hasBegun(key)) ctx.state.codeMayBeSpent = true;
-    // A failure before the code was sent is temporary, so the login stays open.
+    // If the code was not sent, the login stays open, so that the callback can be opened again.
     ctx.state.callbackMayBeRetried = !ctx.state.codeMayBeSpent;
   }
 }
 
-/** @param spend called before the code is sent */
+/** Exchanges the code of a callback for a token, and admits the person. @param spend called before the code is sent */
 async function exchange(callback: Callback, grant: CodeGrant, spend: () => void) {
   const { ctx, registration, frontEnd, login } = callback;
   const token = await registration.limitExchange(registration.addressOf(ctx.req), async () => {
@@ -121,45 +131,49 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
 }
 
 /**
- * Delivers failures of a callback by its front end. The front end comes from the state, which does not prove that this
+ * Delivers failures of a callback to its front end. The state tells which front end it is, but does not prove that this
  * browser started the login.
  */
 export function deliverCallbackFailures(served: Served): Handler {
   const { answerFailure, answerInPlace } = served.frontEnds.first;
   return answerFailures((ctx, failure) => {
-    const fail = deliveryOfFailure(ctx, served)?.fail ?? answerInPlace;
-    // Browsers keep a prefetched redirect, and would show its error instead of the login. A request with another method
-    // than GET is no callback.
-    if (failure.code === 'prefetch_refused' || failure.code === 'method_not_allowed') answerFailure(ctx, failure);
-    // No front end started a login: GitHub sent the person here after the installation of its App.
-    else if (ofInstallations.has(failure.code)) answerInPlace(ctx, failure);
+    const fail = findDeliveryOfFailure(ctx, served)?.fail ?? answerInPlace;
+    if (withoutRedirect.has(failure.code)) answerFailure(ctx, failure);
+    else if (afterInstallation.has(failure.code)) answerInPlace(ctx, failure);
     else fail(ctx, failure);
   });
 }
 
-const ofInstallations: ReadonlySet<FailureCode> = new Set<FailureCode>(['app_installed', 'app_requested']);
+/**
+ * Failures that must not redirect. Browsers keep a prefetched redirect, and would show its error instead of the login. A
+ * request with another method than GET is no callback.
+ */
+const withoutRedirect: ReadonlySet<FailureCode> = new Set<FailureCode>(['prefetch_refused', 'method_not_allowed']);
+
+/** GitHub sends people here after they installed its App. No front end has started a login. */
+const afterInstallation: ReadonlySet<FailureCode> = new Set<FailureCode>(['app_installed', 'app_requested']);
 
 /**
- * Where to deliver the failure of a callback whose browser is not proved. @returns undefined if the relay has to show
- * it itself
+ * Finds where to deliver the failure of a callback, although its browser may not have started the login.
+ *
+ * @returns undefined if the relay has to show the failure itself
  */
-function deliveryOfFailure(ctx: Context, { frontEnds, peekLogin }: Served): Delivery | undefined {
+function findDeliveryOfFailure(ctx: Context, { frontEnds, peekLogin }: Served): Delivery | undefined {
   const { state } = truncatedQuery(ctx);
   const login = peekLogin(ctx);
   if (login === undefined) {
-    // A callback without a state may belong to the default front end. A state that does not open could belong to any of
-    // several.
+    // A callback without a state goes to the default front end. A state that does not open may be of any front end.
     const isOfDefault = state === undefined || frontEnds.isOnlyOne;
     return isOfDefault ? frontEnds.byDefault.deliveryOf() : undefined;
   }
   const frontEnd = frontEnds.findForLogin(login);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
-  // Otherwise, this would be an open redirector: anybody can register a client with any redirect URI. @see RFC 9700
-  // §4.11.2
+  // Anybody can register a client with any redirect URI, so a redirect there would make the relay an open redirector.
+  // @see RFC 9700 §4.11.2
   if (login.request.oauth?.client !== undefined) return undefined;
-  // In the plain way, a page takes its own state as proof of its login, so another browser must not get it. With OAuth,
-  // PKCE is the proof; a session's page gets its state only with failures.
+  // A page with plain logins takes its own state as proof that its login has ended, so another browser must not get it.
+  // With OAuth, PKCE is the proof. A page with sessions gets its state only with failures.
   const mayHaveState = login.request.oauth !== undefined || frontEnd.tokenDelivery === 'session';
   return frontEnd.deliveryOf(mayHaveState ? login.request : undefined);
 }

@@ -10,10 +10,10 @@ import type { Door } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import type { Resource } from '../resources/resource.ts';
 
-/** Where clients look that know only the host of a resource. */
+/** Where clients look for metadata that know only the host of a resource. */
 export const bareMetadataPath = '/.well-known/oauth-protected-resource';
 
-/** The paths of a resource's metadata, also without a slash at the end. @see RFC 9728 §3.1 */
+/** The paths of a resource's metadata, with and without a slash at the end. @see RFC 9728 §3.1 */
 export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlySet<string> {
   const { pathname } = new URL(url);
   return new Set([bareMetadataPath + pathname, bareMetadataPath + pathname.replace(/\/$/, '')]);
@@ -40,7 +40,7 @@ export function resourceMetadata({ name, url, scope }: Resource, authorizationSe
     resource_name: name,
   };
   return async (ctx) => {
-    // A cache that named the origin of the first reader would shut out all others.
+    // A cached answer must not name the origin of its first reader, because browsers would refuse it to all others.
     makePublic(ctx);
     ctx.set('Cache-Control', 'public, max-age=60');
     ctx.body = metadata;
@@ -62,7 +62,7 @@ export function checkRequest({ resource, open }: Door): Handler {
   };
 }
 
-/** Records whom a door has opened to. @param by what has opened it, if it is one of a person */
+/** Records to whom a door has opened. @param by what a person showed */
 export function recordCaller(
   { state }: Context,
   { sub, credential }: AccessTokenContent,
@@ -72,32 +72,35 @@ export function recordCaller(
   state.by = credential === undefined ? by : 'machine';
 }
 
-/** Answers failures of requests to a resource with its challenge. */
+/** Answers the failures of requests to a resource with its challenge. */
 export function answerWithChallenge(resource: Resource): Handler {
   return answerFailures(createChallenge(resource));
 }
 
-/** The answer to a failure of a request to a resource, with the challenge that tells clients where to log in. */
+/** Creates the answer to failures at a resource. Its challenge tells clients where to log in. */
 export function createChallenge({ url, scope }: Pick<Resource, 'url' | 'scope'>): AnswerFailure {
-  const place = `Bearer resource_metadata="${resourceMetadataUrl({ url })}"`;
-  const ending = scope === undefined ? '' : `, scope="${scope}"`;
+  const metadataPart = `Bearer resource_metadata="${resourceMetadataUrl({ url })}"`;
+  const scopePart = scope === undefined ? '' : `, scope="${scope}"`;
   return (ctx, failure) => {
     const { oauthError: error, detail } = failure;
-    // A client that has sent nothing has done nothing wrong. @see RFC 6750 §3.1
-    const reason = failure.code === 'resource_token_missing' ? '' : `, error="${error}"`;
+    // No `error` for a client that has sent no token. @see RFC 6750 §3.1
+    const errorPart = failure.code === 'resource_token_missing' ? '' : `, error="${error}"`;
     answerWith(ctx, failure, { error, error_description: detail, detail });
     if (failure.status === 400 || failure.status === 401) {
-      ctx.set('WWW-Authenticate', `${place}${reason}${ending}`);
+      ctx.set('WWW-Authenticate', `${metadataPart}${errorPart}${scopePart}`);
     }
   };
 }
 
-/** The token of a request. @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid` */
+/**
+ * The bearer token of a request.
+ *
+ * @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid`
+ */
 export function requireToken(ctx: Context): string {
-  // The address that a reverse proxy asks about.
-  const [, query = ''] = /\?(.*)$/s.exec(ctx.get('X-Forwarded-Uri')) ?? [];
-  const isInQuery = [ctx.querystring, query].some((one) => 'access_token' in parseQuery(one));
-  const values = ctx.req.headersDistinct['authorization'] ?? [];
+  // The query of the request that a reverse proxy asks about.
+  const [, askedQuery = ''] = /\?(.*)$/s.exec(ctx.get('X-Forwarded-Uri')) ?? [];
+  const isInQuery = [ctx.querystring, askedQuery].some((query) => 'access_token' in parseQuery(query));
   if (isInQuery) throw new RelayError('resource_token_misplaced');
-  return requireResourceToken(values);
+  return requireResourceToken(ctx.req.headersDistinct['authorization'] ?? []);
 }

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { RelayError } from '../failures/relay-error.ts';
 import type { CodeContent } from '../grants/codes.ts';
-import type { Redemption } from '../grants/redemptions.ts';
+import type { Exchange, Redemption } from '../grants/redemptions.ts';
 import type { Context } from '../http/context.ts';
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { hashKey } from '../memory/recent.ts';
@@ -10,7 +10,7 @@ import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { admit, failAtTokenEndpoint, revokeSilently } from './admission.ts';
-import { type EndpointRequest, requireParameter, verifyProof } from './front-end-endpoint.ts';
+import { type EndpointRequest, requireParameter } from './front-end-endpoint.ts';
 import { type Granted, grantFirstToken } from './granted-token.ts';
 import { expectConsent, type Grantee, requireGrantee } from './grantee.ts';
 
@@ -21,60 +21,79 @@ import { expectConsent, type Grantee, requireGrantee } from './grantee.ts';
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
 export async function redeemCode(request: EndpointRequest): Promise<Granted> {
-  const { ctx, frontEnd, now, parameters, registration } = request;
-  const { codes, redemptions } = request.grants;
-  const { login, left } = codes.open(requireParameter(parameters, 'code'), frontEnd);
-  // A reload may have removed the redirect URI since the login started.
-  const isRegistered = findRedirectUri(login.redirectUri, frontEnd.redirectUris);
-  if (!isRegistered || !isSameRedirectUri(parameters, login)) throw new RelayError('grant_invalid');
-  if (!isVerifier(requireParameter(parameters, 'code_verifier'), login)) {
-    throw new RelayError('verifier_wrong');
-  }
+  const { ctx, frontEnd, issuer, registration } = request;
+  const { proofs, redemptions } = request.grants;
+  const { login, left } = openCode(request);
   const grantee = requireGrantee(request, login);
-  const { providerCode, codeVerifier } = login;
-  // Not the relay's own code: if that had a second spelling, it could be redeemed twice.
-  const key = hashKey(registration.audience, providerCode);
-  const thumbprint = await verifyProof(request, 'code', () => redemptions.count(key));
+  // A hash of the relay's own code would not do, because a second spelling of the code could be redeemed again.
+  const key = hashKey(registration.audience, login.providerCode);
+  const thumbprint = await proofs.verifyIfSent(ctx.req.headersDistinct['dpop'] ?? [], {
+    method: ctx.method,
+    url: `${issuer}/token`,
+    // A code is fresh and not bound to a key, so a thief gains nothing from a proof that was signed in advance.
+    nonces: undefined,
+    accept: () => redemptions.count(key),
+  });
   const redemption: Redemption = {
     key,
-    // Bound to the whole login: otherwise, somebody who got hold of the provider's code could put it into a login of
+    // Bound to the whole login. Otherwise, somebody who got hold of the provider's code could put it into a login of
     // their own, and get the kept answer.
     binding: hashKey(frontEnd.audience, JSON.stringify(login), thumbprint),
     client: frontEnd.audience,
     left,
     revoke: (tokens) => revokeSilently(registration, tokens),
   };
-  return await redemptions.redeem(
-    redemption,
-    (find, spend) =>
-      registration.limitExchange(grantee.chargedAddress, async () => {
-        const kept = await find();
-        if (kept !== undefined) return kept;
-        registration.expectRoom();
-        const grant = { code: providerCode, codeVerifier };
-        const response = await registration.requestToken(grant, (call, isSent) => {
-          ctx.state.providerCall = call;
-          if (!isSent) return;
-          spend();
-          ctx.state.codeMayBeSpent = true;
-        });
-        return { response, at: now() };
-      }),
-    async (response, giveBack) => {
-      const granted = await grantTo(request, grantee, login, response, thumbprint).catch(async (error) => {
-        if (!isPassing(error)) throw error;
-        await giveBack();
-        delete ctx.state.codeMayBeSpent;
-        throw error;
-      });
-      giveBackUnlessAnswered(ctx, giveBack);
-      return granted;
-    },
-  );
+  const exchange: Exchange = (takeKept, spend) =>
+    registration.limitExchange(
+      grantee.chargedAddress,
+      async () => (await takeKept()) ?? (await exchangeProviderCode(request, login, spend)),
+    );
+  return await redemptions.redeem(redemption, exchange, async (response, giveBack) => {
+    const granted = await admitAndGrant(request, grantee, login, response, thumbprint).catch(async (error) => {
+      if (!isTemporary(error)) throw error;
+      await giveBack();
+      delete ctx.state.codeMayBeSpent;
+      throw error;
+    });
+    giveBackUnlessAnswered(ctx, giveBack);
+    return granted;
+  });
+}
+
+/**
+ * Opens the code in a request, and verifies redirect URI and verifier.
+ *
+ * @returns the login, and the milliseconds until the code expires
+ * @throws {RelayError} `grant_invalid`, `code_expired` or `verifier_wrong`
+ */
+function openCode({ frontEnd, grants, parameters }: EndpointRequest) {
+  const opened = grants.codes.open(requireParameter(parameters, 'code'), frontEnd);
+  const { login } = opened;
+  // A reload may have removed the redirect URI since the login started.
+  const isRegistered = findRedirectUri(login.redirectUri, frontEnd.redirectUris);
+  if (!isRegistered || !isSameRedirectUri(parameters, login)) throw new RelayError('grant_invalid');
+  if (!fitsChallenge(requireParameter(parameters, 'code_verifier'), login)) throw new RelayError('verifier_wrong');
+  return opened;
+}
+
+/** Exchanges the provider's code, which the relay's code holds. @param spend called once the code may be spent */
+async function exchangeProviderCode(
+  { ctx, now, registration }: EndpointRequest,
+  { providerCode, codeVerifier }: CodeContent,
+  spend: () => void,
+) {
+  registration.expectRoom();
+  const response = await registration.requestToken({ code: providerCode, codeVerifier }, (call, isSent) => {
+    ctx.state.providerCall = call;
+    if (!isSent) return;
+    spend();
+    ctx.state.codeMayBeSpent = true;
+  });
+  return { response, at: now() };
 }
 
 /** Grants the provider's answer to the front end, if the person has consented and may log in. */
-async function grantTo(
+async function admitAndGrant(
   request: EndpointRequest,
   grantee: Grantee,
   login: CodeContent,
@@ -89,27 +108,28 @@ async function grantTo(
   frontEnd.reportScope(token.scope, registration.provider.scope);
   frontEnd.reportMissingFields(registration.provider.tokenFields, response.extraFields);
   expectConsent(request, login, token);
-  const identity = await admit(grantee, ctx, token, login.nonce, isPassing).catch(failAtTokenEndpoint);
-  // The document of a client may change or vanish. Afterwards, only the refresh token tells from where the client may
-  // ask.
+  const identity = await admit(grantee, ctx, token, login.nonce, isTemporary).catch(failAtTokenEndpoint);
+  // The document of an unregistered client may change or vanish. Then only the refresh token tells from which origin the
+  // client may refresh.
   const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address };
   const { ownResource, providerResource, hasConsent } = login;
   const terms = { thumbprint, ownResource, providerResource, hasConsent, ...ofClient };
   return grantFirstToken(request, grantee, token, identity, terms);
 }
 
-function isPassing(error: unknown): boolean {
+/** Whether the same redemption may succeed later. */
+function isTemporary(error: unknown): boolean {
   return error instanceof RelayError && error.oauthError === 'temporarily_unavailable';
 }
 
-/** Gives an answer back if the client is gone before it got all of it, so that the same redemption can be repeated. */
+/** Gives the provider's answer back if the client has gone before it got all, so that it can repeat the redemption. */
 function giveBackUnlessAnswered({ res }: Context, giveBack: () => Promise<void>): void {
-  const check = () => {
-    // Node.js 22 also reports a broken response as finished.
+  const giveBackIfBroken = () => {
+    // Node.js 22 reports a broken response as finished too.
     if (!res.writableFinished || res.errored !== null) void giveBack();
   };
-  if (res.closed) check();
-  else res.once('close', check);
+  if (res.closed) giveBackIfBroken();
+  else res.once('close', giveBackIfBroken);
 }
 
 /** @see RFC 6749 §4.1.3 */
@@ -117,10 +137,10 @@ function isSameRedirectUri({ redirect_uri: given }: EndpointParameters, login: C
   return given === undefined || URL.parse(given)?.href === login.redirectUri;
 }
 
-/** @see RFC 7636 §4.1 and §4.6 */
-function isVerifier(verifier: string, login: CodeContent): boolean {
+/** Whether a verifier belongs to the code challenge of a login. @see RFC 7636 §4.1 and §4.6 */
+function fitsChallenge(verifier: string, login: CodeContent): boolean {
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
-  const proved = Buffer.from(deriveCodeChallenge(verifier));
-  const asked = Buffer.from(login.codeChallenge);
-  return proved.length === asked.length && timingSafeEqual(proved, asked);
+  const derived = Buffer.from(deriveCodeChallenge(verifier));
+  const expected = Buffer.from(login.codeChallenge);
+  return derived.length === expected.length && timingSafeEqual(derived, expected);
 }

@@ -11,7 +11,7 @@ export interface StartPlace extends Served {
   readonly frontEnd: FrontEnd;
 }
 
-/** Starts a login at the provider. A login of an unregistered client needs the person's consent first. */
+/** Starts a login, and redirects the browser to the provider. A person must have consented to an unregistered client. */
 export function redirectToProvider(
   ctx: Context,
   { registration, frontEnd }: StartPlace,
@@ -22,12 +22,12 @@ export function redirectToProvider(
   const { takesOAuth, asksForRefresh } = frontEnd;
   const { oauth, state, returnTo, door } = request;
   const { scope } = oauth ?? request;
-  // Only OAuth logins at this front end can get a refresh token.
+  // At a front end with OAuth logins, its plain logins get no refresh token.
   const isPlain = oauth === undefined && takesOAuth;
-  const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
-  const url = withAccountWish(usual, request, provider);
+  const urlOfAnyLogin = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
+  const url = withAccountWish(urlOfAnyLogin, request, provider);
   const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo, door });
-  const challenge = login && provider.pkce ? deriveCodeChallenge(login.codeVerifier) : undefined;
+  const codeChallenge = login && provider.pkce ? deriveCodeChallenge(login.codeVerifier) : undefined;
   const nonce = chooseNonce(scope, login?.nonce);
-  redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));
+  redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge, nonce }));
 }

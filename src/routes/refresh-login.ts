@@ -5,13 +5,13 @@ import type { Generation } from '../grants/rotation-and-reuse.ts';
 import { narrowScopeOfRefresh } from '../oauth/scope.ts';
 import { failAtTokenEndpoint, renewTokens, revokeSilently } from './admission.ts';
 import { endAtDoors, endRefreshes } from './end-login.ts';
-import { type EndpointRequest, requireParameter, verifyProof } from './front-end-endpoint.ts';
+import { type EndpointRequest, requireParameter } from './front-end-endpoint.ts';
 import { type Granted, grantToken } from './granted-token.ts';
 import { expectConsent, type Grantee, ownerOf, refreshPolicyAt, requireGrantee } from './grantee.ts';
 
 /**
  * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token, the front end
- * gets its access token again, without a call.
+ * gets the same access token again.
  *
  * @see RFC 6749 §6, RFC 9449 §5
  */
@@ -20,14 +20,14 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const opened = await openRefreshToken(request);
   const { content, policy } = opened;
   const grantee = requireGrantee(request, content);
-  // Before the call, so that a stolen refresh token spends nothing at the provider.
+  // Before the call, so that a stolen refresh token that was replaced reaches no provider.
   const newest = await requireNewestGeneration(request, opened, grantee);
   const { tokens: renewed, identity } = await renewAtProvider(request, opened, grantee);
   if (renewed !== undefined) expectConsent(request, content, renewed);
   const next = renewed ? nextRefreshToken(policy, content, renewed, now) : content;
-  const granted = renewed ?? { ...grantedToken(content.providerToken, now), scope: content.scope };
+  const token = renewed ?? { ...sameAccessToken(content.providerToken, now), scope: content.scope };
   return grantToken(request, grantee, {
-    token: { ...granted, extraFields: next.extraFields },
+    token: { ...token, extraFields: next.extraFields },
     identity,
     refreshToken: { ...next, generation: await nextGeneration(request, opened, newest) },
   });
@@ -37,28 +37,34 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
  * Opens the refresh token in a request, verifies the key that it is bound to, and counts the refresh.
  *
  * @throws {RelayError} `grant_unsupported`, `grant_invalid`, `proof_missing`, `key_mismatch`, `rate_limited`, and as
- *   `verifyProof` does
+ *   `verifyIfSent` does
  */
 async function openRefreshToken(request: EndpointRequest): Promise<OpenedRefreshToken> {
-  const { grants, parameters } = request;
+  const { ctx, grants, issuer, parameters } = request;
   const policy = refreshPolicyAt(request);
   if (policy === undefined) throw new RelayError('grant_unsupported');
   const token = requireParameter(parameters, 'refresh_token');
   const opened = grants.refreshTokens.requireGranted(token, ownerOf(request), policy);
   const { login, thumbprint } = opened.content;
-  await verifyProof(request, 'refresh token', (proved) => {
-    if (thumbprint !== undefined && thumbprint !== proved) {
-      throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
-    }
-    grants.refreshes.count(login);
+  await grants.proofs.verifyIfSent(ctx.req.headersDistinct['dpop'] ?? [], {
+    method: ctx.method,
+    url: `${issuer}/token`,
+    nonces: grants.nonces,
+    accept(proved) {
+      if (thumbprint !== undefined && thumbprint !== proved) {
+        throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
+      }
+      grants.refreshes.count(login);
+    },
   });
   return opened;
 }
 
 /**
- * The newest generation of a login whose refresh tokens the relay rotates. A refresh token that was replaced more than
- * a minute ago ends the login, because a thief may have it or its successor.
+ * Requires that the login has not ended, and that its refresh token was not replaced more than a minute ago. Such a token
+ * ends the login, because a thief may have it or its successor.
  *
+ * @returns the newest generation; undefined if the relay does not rotate the token
  * @throws {RelayError} `grant_invalid` if the login has ended, or `refresh_reused`
  * @see RFC 9700 §4.14.2
  */
@@ -106,13 +112,17 @@ async function renewAtProvider(request: EndpointRequest, { content, owner }: Ope
 /** The scope that a refresh requests from the provider. @param asked the scope that the front end requests */
 function scopeToRefresh(content: RefreshTokenContent, { registration, frontEnd, resource }: Grantee, asked?: string) {
   const granted = content.scope ?? frontEnd.scope ?? registration.provider.scope;
-  // The provider does not know the scope of a resource. A client that requests more than the person saw is refused.
+  // A client that requests more than the person saw is refused.
   const isLenient = frontEnd.kind === 'native' && !content.hasConsent;
+  // The provider does not know the scope of a resource.
   const part = resource === undefined ? narrowScopeOfRefresh(asked, granted, isLenient) : undefined;
   return registration.scopeWithAccess(part, granted, frontEnd);
 }
 
-/** Rotates only the newest refresh token of a login. An older one, within its grace, gets the newest generation. */
+/**
+ * The generation of the next refresh token. Only the newest refresh token of a login is rotated. An older token within its
+ * grace gets the newest generation.
+ */
 async function nextGeneration(
   { grants }: EndpointRequest,
   { content, left }: OpenedRefreshToken,
@@ -122,10 +132,10 @@ async function nextGeneration(
   return isNewest ? await grants.generations.rotate(content.login, newest, left) : newest;
 }
 
-/** The access token that the front end has already, with the seconds that are left of it. */
-function grantedToken({ accessToken = '', tokenType, endsAt }: RefreshTokenContent['providerToken'], now: Clock) {
+/** The access token that the front end already has, with the seconds until it ends. */
+function sameAccessToken({ accessToken = '', tokenType, endsAt }: RefreshTokenContent['providerToken'], now: Clock) {
   const left = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
-  // It may have ended since the refresh token was opened.
+  // Never negative, because it may have ended since the refresh token was opened.
   const expiresIn = left && Math.max(left, 0);
   return { accessToken, tokenType, expiresIn };
 }

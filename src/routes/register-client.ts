@@ -9,11 +9,12 @@ import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
 
+/** The most refused redirect URIs that the log shows. */
 const mostLogged = 5;
 
 /**
  * `POST /auth/<registration>/register`: registers a client without storing it. A page may only register a client of its
- * own: its origin must be that of a redirect URI, or one of the front end's.
+ * own, so its origin must be the origin of a redirect URI or of the front end.
  *
  * @see RFC 7591 §3
  */
@@ -22,17 +23,15 @@ export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { gran
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
     const metadata = parseJsonObject(await readBody(ctx));
     if (metadata === undefined) throw new RelayError('client_metadata_invalid');
-    const {
-      redirectUris = [],
-      asGiven,
-      leftOut = [],
-    } = readRegistrableUris(metadata['redirect_uris'], clients.schemes) ?? {};
+    const uris = readRegistrableUris(metadata['redirect_uris'], clients.schemes);
+    if (uris === undefined) throw new RelayError('redirect_uris_invalid');
+    const { redirectUris, asGiven, leftOut } = uris;
     const asked = leftOut.length === 0 ? undefined : leftOut.slice(0, mostLogged).map(beginningOf).join(' ');
     if (redirectUris.length === 0) throw new RelayError('redirect_uris_invalid', { asked });
     ctx.state.asked = asked;
     const { origin } = ctx.req.headers;
-    const isOwn = matchesAny(originsOf({ origins: clients.origins, redirectUris }));
-    if (origin !== undefined) expectOrigin(ctx, isOwn(origin));
+    const isOwnOrigin = matchesAny(originsOf({ origins: clients.origins, redirectUris }));
+    if (origin !== undefined) expectOrigin(ctx, isOwnOrigin(origin));
     const client = { redirectUris, name: readClientName(metadata) };
     ctx.body = {
       client_id: await clients.register(client, ctx.req),

@@ -1,6 +1,6 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
-import { timeLeft } from '../grants/refresh-tokens.ts';
+import { type RefreshTokenContent, timeLeft } from '../grants/refresh-tokens.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealing/sealed.ts';
@@ -16,51 +16,65 @@ import { ownerOf } from './grantee.ts';
  * @see RFC 7009
  */
 export function revocationEndpoint(served: Served): Handler {
-  const { generations, refreshTokens, revocations } = served.grants;
-  const revoke = async (request: EndpointRequest) => {
-    const { ctx, frontEnd, parameters, registration, now } = request;
-    const token = requireParameter(parameters, 'token');
-    const atProvider = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
-    const onceAtProvider = (tokens: RevocableTokens) =>
-      revocations.revokeOnce(tokens, () => atProvider(tokens).catch(ignoreUnknown));
-    const content = refreshTokens.openExpired(token, ownerOf(request));
-    if (content !== undefined) {
-      const door = request.doors.find(({ resource }) => resource.url === content.ownResource);
-      ctx.state.resource = door?.resource.name;
-      await endAtDoors(request, content);
-      if (content.generation !== undefined) {
-        // End all generations: a thief may have rotated this token, and not every provider can revoke.
-        await generations.end(content.login, timeLeft(frontEnd.refreshPolicy, content, now));
-      }
-      await onceAtProvider(await endRefreshes(request, content));
-    } else if (await endedByAccessToken(request, token)) {
-      // Nothing is left to do, because only a refresh token contains what the provider could revoke.
-    } else if (looksSealed(token)) {
-      // 200 would be wrong, because the login may continue, and no provider knows this token.
-      throw new RelayError('grant_invalid');
-    } else if (registration.isGood(token)) {
-      await onceAtProvider({ accessToken: token });
-    } else {
-      // Limited by address, because anybody can send made-up tokens, and each costs a call to the provider.
-      const asked = () => atProvider({ accessToken: token });
-      const address = registration.addressOf(ctx.req);
-      // Any page can send revocations as an open client. They must not use up those of the visitor's own programs.
-      const by = ctx.req.headers.origin === undefined ? 'programs' : 'pages';
-      await registration.limitRevocation(address, asked, frontEnd.client && by).catch(ignoreUnknown);
-    }
-    ctx.body = {};
+  const serve = async (request: EndpointRequest) => {
+    await revoke(request, requireParameter(request.parameters, 'token'));
+    request.ctx.body = {};
   };
   // Accept a client that has expired, because its tokens may still be valid at the provider.
-  return frontEndEndpoint(served, revoke, revokeOfMachine, true);
+  return frontEndEndpoint(served, serve, revokeOfMachine, true);
 }
 
-/** Ends a token of a machine, whichever of its secrets or keys got it. Any other token is ignored. */
+/** Finds out what kind of token it is, and ends its login. */
+async function revoke(request: EndpointRequest, token: string): Promise<void> {
+  const { grants, registration } = request;
+  const content = grants.refreshTokens.openExpired(token, ownerOf(request));
+  if (content !== undefined) {
+    await revokeRefreshToken(request, content);
+    return;
+  }
+  // Nothing else is to be revoked, because only a refresh token contains the provider's tokens.
+  if (await endedByAccessToken(request, token)) return;
+  // 200 would be wrong, because the login may continue, and no provider knows this token.
+  if (looksSealed(token)) throw new RelayError('grant_invalid');
+  if (registration.isGood(token)) await revokeOnce(request, { accessToken: token });
+  else await revokeUnknownToken(request, token);
+}
+
+async function revokeRefreshToken(request: EndpointRequest, content: RefreshTokenContent): Promise<void> {
+  const { ctx, doors, frontEnd, grants, now } = request;
+  const door = doors.find(({ resource }) => resource.url === content.ownResource);
+  ctx.state.resource = door?.resource.name;
+  await endAtDoors(request, content);
+  if (content.generation !== undefined) {
+    // End all generations, because a thief may have rotated this token, and not every provider can revoke.
+    await grants.generations.end(content.login, timeLeft(frontEnd.refreshPolicy, content, now));
+  }
+  await revokeOnce(request, await endRefreshes(request, content));
+}
+
+/** Revokes tokens at the provider, unless that was done a moment ago. */
+async function revokeOnce({ ctx, grants, registration }: EndpointRequest, tokens: RevocableTokens): Promise<void> {
+  const call = () => registration.revokeToken(tokens, recordCall(ctx)).catch(ignoreUnknown);
+  await grants.revocations.revokeOnce(tokens, call);
+}
+
+/** Limited by address, because anybody can send made-up tokens, and each costs a call to the provider. */
+async function revokeUnknownToken(request: EndpointRequest, accessToken: string): Promise<void> {
+  const { ctx, frontEnd, registration } = request;
+  const call = () => registration.revokeToken({ accessToken }, recordCall(ctx));
+  // Any page can send revocations as an open client. They must not use up the limit of the visitor's own programs.
+  const group = ctx.req.headers.origin === undefined ? 'programs' : 'pages';
+  const address = registration.addressOf(ctx.req);
+  await registration.limitRevocation(address, call, frontEnd.client && group).catch(ignoreUnknown);
+}
+
+/** Ends a token of a machine, whichever of its secrets or keys got the token. Any other token is ignored. */
 async function revokeOfMachine(request: MachineRequest): Promise<void> {
   await endedByAccessToken(request, requireParameter(request.parameters, 'token'));
   request.ctx.body = {};
 }
 
-/** Ends the login of an access token for a resource. @returns whether the token belongs to the front end */
+/** Ends the login of an access token for a resource. @returns false if it is none, or not the front end's own */
 async function endedByAccessToken(request: EndpointRequest | MachineRequest, token: string): Promise<boolean> {
   const { ctx, frontEnd, grants, doors } = request;
   const open = grants.accessTokens.reader(token);

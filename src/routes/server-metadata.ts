@@ -6,7 +6,7 @@ import { assertionAlgorithms } from '../oauth/public-keys.ts';
 const wellKnown = '/.well-known/oauth-authorization-server';
 
 /**
- * The addresses of the metadata: with and without the path of the base URL, because a proxy may keep or remove it.
+ * The paths of the metadata, with and without the path of the base URL, because a proxy may keep or remove it.
  *
  * @param loginPath the path of the issuer below the base URL
  * @see RFC 8414 §3.1
@@ -23,17 +23,17 @@ export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<s
  */
 export function serverMetadata({ issuer, registration, frontEnds, doors }: Served): Middleware {
   const { clients, grantTypes } = frontEnds;
-  const ofMachines = machineMethods(frontEnds);
+  const authentication = authenticationMethods(frontEnds);
   const resourceScopes = doors.map(({ resource }) => resource.scope);
   const metadata = {
     issuer,
     authorization_endpoint: issuer,
     token_endpoint: `${issuer}/token`,
-    token_endpoint_auth_methods_supported: ofMachines.methods,
-    token_endpoint_auth_signing_alg_values_supported: ofMachines.algorithms,
+    token_endpoint_auth_methods_supported: authentication.methods,
+    token_endpoint_auth_signing_alg_values_supported: authentication.algorithms,
     revocation_endpoint: `${issuer}/revoke`,
-    revocation_endpoint_auth_methods_supported: ofMachines.methods,
-    revocation_endpoint_auth_signing_alg_values_supported: ofMachines.algorithms,
+    revocation_endpoint_auth_methods_supported: authentication.methods,
+    revocation_endpoint_auth_signing_alg_values_supported: authentication.algorithms,
     ...(doors.some(({ resource }) => resource.secrets.length > 0) && {
       introspection_endpoint: `${issuer}/introspect`,
       introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
@@ -60,17 +60,14 @@ export function serverMetadata({ issuer, registration, frontEnds, doors }: Serve
   };
 }
 
-/**
- * The authentication methods of the token endpoint. `none`, for people, comes first: clients that take the first method
- * choose it.
- */
-function machineMethods({ first, machines }: Served['frontEnds']) {
+/** The authentication methods of the token endpoint, and the algorithms of `private_key_jwt`. */
+function authenticationMethods({ first, machines }: Served['frontEnds']) {
+  const methods: string[] = [];
+  // `none` is for the clients of people. It comes first, because some of them take the first method.
+  if (first.kind !== 'machine') methods.push('none');
   const haveSecrets = machines.some(({ credentials }) => credentials?.secrets[0]);
+  if (haveSecrets) methods.push('client_secret_basic', 'client_secret_post');
   const haveKeys = machines.some(({ credentials }) => credentials?.keys[0]);
-  const methods = [
-    ...(first.kind === 'machine' ? [] : ['none']),
-    ...(haveSecrets ? ['client_secret_basic', 'client_secret_post'] : []),
-    ...(haveKeys ? ['private_key_jwt'] : []),
-  ];
+  if (haveKeys) methods.push('private_key_jwt');
   return { methods, algorithms: haveKeys ? assertionAlgorithms : undefined };
 }

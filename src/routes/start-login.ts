@@ -26,25 +26,28 @@ import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
  * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects the browser
  * to the provider.
  *
- * @param frontEnds which may start a login at this address
+ * @param frontEnds the front ends that may start a login at this address
  */
 export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
     if (!isNavigation(ctx)) ctx.state.isProbe = true;
-    if (!isOAuthRequest(query)) return await startPlainly(ctx, query, served, frontEnds);
-    // Until a redirect URI is known to belong to the front end, failures are shown here.
-    const { answerInPlace } = served.frontEnds.first;
-    await withFailureAnswer(answerInPlace, () => startByOAuth(ctx, query, served, frontEnds));
+    if (isOAuthRequest(query)) {
+      // Until a redirect URI is known to belong to the front end, the relay itself shows failures.
+      const { answerInPlace } = served.frontEnds.first;
+      await withFailureAnswer(answerInPlace, () => startByOAuth(ctx, query, served, frontEnds));
+    } else {
+      await startPlainly(ctx, query, served, frontEnds);
+    }
   };
 }
 
 /**
- * A start without PKCE. Besides the front end, the contract's only parameter is the front end's own state; a CMS has a
- * scope instead.
+ * Starts a login without PKCE. The contract knows only one parameter besides the front end, which is the front end's own
+ * state. A CMS sends a scope instead.
  *
- * Failures are shown here until the page is known to belong to the front end. Then the front end's delivery answers
- * them, with the state once that is read.
+ * The relay itself shows failures until the page is known to belong to the front end. Then failures go to the front end,
+ * with its state once that is read.
  */
 async function startPlainly(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
   const frontEnd = frontEnds.findForPlainStart(ctx);
@@ -56,7 +59,7 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   const { provider: backend = cmsBackend } = query;
   const isCms = cmsBackend !== undefined;
   await withFailureAnswer(answerInPlace, () => {
-    // A CMS's popup itself tells people that another page opened it.
+    // The page of a CMS says itself that another page opened its popup.
     if (!isCms) expectKnownPage(ctx, place);
     // A CMS ignores messages without the name of its backend.
     if (isCms && backend !== cmsBackend) throw new RelayError('cms_backend_wrong');
@@ -78,30 +81,30 @@ function expectPeople({ kind }: FrontEnd): void {
 }
 
 /**
- * Stops a developer's login that cannot return to where it started: the front end is on this machine, but the page is
- * at another port, or at 127.0.0.1 instead of localhost.
+ * Stops a developer's login that cannot return to where it started, because the front end is on this machine, but the
+ * page is at another port, or at 127.0.0.1 instead of localhost.
  *
- * @param end the redirect URI of an OAuth request. A server at another port may have sent the browser here
+ * @param redirectUri the redirect URI of an OAuth request, which may be of a server at another port than the page
  * @throws {RelayError} `page_unknown`
  */
-function expectKnownPage(ctx: Context, place: StartPlace, end?: unknown): void {
+function expectKnownPage(ctx: Context, place: StartPlace, redirectUri?: unknown): void {
   const { frontEnds, issuer } = place;
   const { origins } = place.frontEnd;
   const page = URL.parse(ctx.get('Referer'));
-  const isHere = origins.length > 0 && origins.every((one) => isLoopback(new URL(exampleOf(one))));
-  if (page === null || !isHere || !isLoopback(page) || !isNavigation(ctx)) return;
+  const isFrontEndHere = origins.length > 0 && origins.every((one) => isLoopback(new URL(exampleOf(one))));
+  if (page === null || !isFrontEndHere || !isLoopback(page) || !isNavigation(ctx)) return;
   const { origin } = page;
   if (frontEnds.hasOrigin(origin) || origin === new URL(issuer).origin) return;
-  const ofServer = URL.parse(`${end}`);
-  if (ofServer && ofServer.port !== page.port && frontEnds.hasOrigin(ofServer.origin)) return;
+  const server = URL.parse(`${redirectUri}`);
+  if (server && server.port !== page.port && frontEnds.hasOrigin(server.origin)) return;
   const detail = `This login was started by a page at ${origin}, but its front end is ${origins.join(', ')}. Open the page there, or give the relay the origin ${origin}.`;
   throw new RelayError('page_unknown', { detail });
 }
 
 /**
- * A start by an OAuth request. Once the redirect URI is known to belong to the front end, failures go there, with the
- * state once that is read. Failures of an unregistered client are always shown here: anybody can register one, and the
- * relay would be an open redirector.
+ * Starts a login by an OAuth request. Once the redirect URI is known to belong to the front end, failures go there, with
+ * the state once that is read. The relay itself shows the failures of unregistered clients, because anybody can register
+ * a client, and redirects to it would make the relay an open redirector.
  *
  * @see RFC 6749 §4.1.1, RFC 9700 §4.11.2
  */
@@ -115,12 +118,13 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   if (frontEnd.kind === 'page') expectKnownPage(ctx, place, query['redirect_uri']);
   const redirectUri = requireRedirectUri(query, frontEnd.redirectUris);
   const openClient = client?.vouchedBy === 'operator' ? undefined : client;
-  const answeringAtClient = <Result>(state: string | undefined, work: () => Result) => {
+  /** Does a part of the start, whose failures go to the redirect URI unless the client is unregistered. */
+  const failingAtClient = <Result>(state: string | undefined, work: () => Result) => {
     const { fail } = frontEnd.deliveryOf({ state, oauth: { redirectUri, codeChallenge: '' } });
     return openClient ? work() : withFailureAnswer(fail, work);
   };
-  const state = await answeringAtClient(undefined, () => readFrontEndState(query));
-  await answeringAtClient(state, () => {
+  const state = await failingAtClient(undefined, () => readFrontEndState(query));
+  await failingAtClient(state, () => {
     const request = readOAuthRequest(query, place, redirectUri, openClient !== undefined);
     const start = { ...request, state };
     if (openClient === undefined) redirectToProvider(ctx, place, start);
@@ -128,7 +132,7 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   });
 }
 
-/** Validates an OAuth request. @param isOpen whether the client is unregistered, so that the person is asked */
+/** Reads and validates an OAuth request. @param isOpen whether the client is unregistered, so that the person is asked */
 function readOAuthRequest(query: Query, place: StartPlace, redirectUri: string, isOpen: boolean) {
   const { registration, frontEnd } = place;
   const { kind, client, resources } = frontEnd;
@@ -140,13 +144,12 @@ function readOAuthRequest(query: Query, place: StartPlace, redirectUri: string, 
   const own = isForProvider ? undefined : requireResource(resources, named);
   // The provider does not know the words of a resource's scope.
   const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
-  // A program requests the scopes that it knows from other servers, and gets those that it may have. A page is written
-  // for this relay, so it is refused if it requests more.
+  // A program requests scopes that it knows from other servers, and gets as much of them as it may have. A page is written
+  // for this relay, so it is refused if it requests too much.
   const isLenient = isOpen || kind === 'native' || own !== undefined;
   const narrow = (whole?: string) => (isLenient ? scopeWithin(asked, whole) : (narrowScope(asked, whole) ?? whole));
   const { scope, ...account } = readScopeAndAccount(query, place, narrow, own);
-  // The person sees the scope if the client acts with the provider's token, itself or through a resource. Otherwise,
-  // that token stays in the relay, and consent does not bind its scope.
+  // The question shows the scope only if the client can act with the provider's token, itself or through a resource.
   const isScopeShown = own === undefined || actsAtProvider(own);
   const hasConsent = isOpen && isScopeShown ? (true as const) : undefined;
   const resource = own ? { ownResource: own.url } : { providerResource: named };
@@ -155,7 +158,9 @@ function readOAuthRequest(query: Query, place: StartPlace, redirectUri: string, 
 }
 
 /**
- * The scope and account that a start requests from the provider. @param narrow returns a part of the configured scope
+ * Reads which scope and account a start requests from the provider.
+ *
+ * @param narrow picks the requested part of the configured scope
  */
 function readScopeAndAccount(
   query: Query,

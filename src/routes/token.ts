@@ -12,13 +12,13 @@ import type { Granted } from './granted-token.ts';
 import { redeemCode } from './redeem-code.ts';
 import { refreshLogin } from './refresh-login.ts';
 
-const grants = { authorization_code: redeemCode, refresh_token: refreshLogin };
+const grantsOfPeople = { authorization_code: redeemCode, refresh_token: refreshLogin };
 
 /**
  * `POST /auth/<registration>/token`: grants tokens.
  *
- * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has one: oidc-client-ts would
- * mistake any other failure with a nonce for that, repeat the request, and hide the error.
+ * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has a nonce, because oidc-client-ts
+ * would mistake any other failure with a nonce for it, repeat the request, and hide the error.
  *
  * @see RFC 6749 §3.2, RFC 9449 §8.2
  */
@@ -31,7 +31,8 @@ export function tokenEndpoint(served: Served): Handler {
       throw new RelayError('grant_unsupported');
     }
     ctx.state.grant = type;
-    const granted = await grants[type](request).catch(frontEnd.resources.length > 0 ? failTemporarily : undefined);
+    const onFailure = frontEnd.resources.length > 0 ? failTemporarily : undefined;
+    const granted = await grantsOfPeople[type](request).catch(onFailure);
     ctx.set('DPoP-Nonce', served.grants.nonces.current());
     answerWithToken(ctx, granted, presentFields(granted.extraFields, request.registration.provider));
   };
@@ -47,21 +48,21 @@ function serveMachine(request: MachineRequest): void {
   answerWithToken(ctx, grantToMachine(request));
 }
 
-/** A program that reads 502, 504 or `server_error` starts a new login. With 503, it waits. */
+/** Turns a temporary failure into a 503, so that programs wait. After 502, 504 or `server_error`, they log in anew. */
 function failTemporarily(error: unknown): never {
   if (isFailure(error, 'token_missing')) {
     throw new RelayError('token_endpoint_failed', { status: 503, detail: error.detail });
   }
-  const isPassing =
+  const isTemporary =
     error instanceof RelayError && error.oauthError === 'temporarily_unavailable' && error.status !== 429;
-  throw isPassing ? new RelayError(error.code, { ...error, status: 503 }) : error;
+  throw isTemporary ? new RelayError(error.code, { ...error, status: 503 }) : error;
 }
 
 /**
  * `POST` to the address where a CMS starts logins: refreshes its token. Only Sveltia CMS does so, with JSON and an
- * empty `client_id`.
+ * empty `client_id`. Requests pass on if no CMS at this address has refresh tokens.
  *
- * @param frontEnds which may start a login at this address. One is a CMS with refresh tokens
+ * @param frontEnds the front ends that may start a login at this address
  */
 export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context, next) => {
@@ -84,7 +85,7 @@ export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler 
   };
 }
 
-/** @param extraFields what the front end gets besides its tokens. They never replace a field of OAuth */
+/** @param extraFields what the front end gets besides its tokens. A field of OAuth takes precedence over them */
 function answerWithToken(ctx: Context, granted: Granted, extraFields?: ExtraFields): void {
   ctx.body = {
     ...extraFields,
@@ -93,7 +94,7 @@ function answerWithToken(ctx: Context, granted: Granted, extraFields?: ExtraFiel
     expires_in: granted.expiresIn,
     scope: scopeForFrontEnd(granted.scope),
     refresh_token: granted.refreshToken,
-    // Some libraries make up an end if they get none.
+    // Some libraries assume an end if they get none.
     refresh_token_expires_in: granted.refreshExpiresIn,
     identity: granted.identity,
   };

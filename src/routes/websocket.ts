@@ -6,7 +6,7 @@ import { UpgradeResponse } from '../server/upgrades.ts';
 import type { WebSocketOpening } from '../upstream/messages.ts';
 
 /**
- * What the client of a WebSocket is told when the relay ends it: 1001 if it may reconnect at once with the same token.
+ * The close frames of WebSockets that the relay ends. With 1001, the client may reconnect at once with the same token.
  */
 export const closings: Readonly<Record<Cut, Closing>> = {
   token_end: { code: 1008, reason: 'token_end' },
@@ -17,9 +17,9 @@ export const closings: Readonly<Record<Cut, Closing>> = {
 };
 
 /**
- * Checks how a request asks for a WebSocket.
+ * Reads what the opening of a WebSocket needs.
  *
- * @returns undefined if it does not ask for one
+ * @returns undefined if the request does not ask for a WebSocket
  * @throws {RelayError} `websocket_unsupported` for any unusual form, which the server might understand differently
  */
 export function requireOpening(ctx: Context): WebSocketOpening | undefined {

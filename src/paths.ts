@@ -55,6 +55,7 @@ export const ownPrefix = '/.login-relay/';
 
 /** The relay's addresses at the host of such a resource. */
 export const doorPaths = {
+  choose: `${ownPrefix}choose`,
   callback: `${ownPrefix}callback`,
   logout: `${ownPrefix}logout`,
   user: `${ownPrefix}user`,

@@ -2,13 +2,15 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { createCookieWriter, readCookies } from '../http/cookies.ts';
 import { createSplitCookies } from '../http/split-cookies.ts';
-import type { AccessTokenContent, createAccessTokens } from '../resources/access-tokens.ts';
-import type { Door } from '../resources/door.ts';
+import type { createAccessTokens } from '../resources/access-tokens.ts';
+import { type Doors, type Entered, enter } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
 import { mayComeFromForeignPage } from './browser-request.ts';
 
 /** Seconds for which `markReturned` remembers a return. */
 const returnedTime = 10;
+/** Seconds for which a browser remembers the provider that its person has chosen. */
+const choiceTime = 31_536_000;
 
 type AccessTokens = ReturnType<typeof createAccessTokens>;
 
@@ -20,6 +22,7 @@ export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
   const { name, prefix } = writer;
   const cookies = createSplitCookies(writer, 'identity_too_long');
   const returnedName = `${prefix}answered`;
+  const choiceName = `${prefix}provider`;
   return {
     /** @throws {RelayError} `identity_too_long`, before any cookie is set */
     set: (ctx: Context, text: string, maxAge: number): void => cookies.set(ctx, name, text, maxAge),
@@ -35,6 +38,10 @@ export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
       writer.set(ctx, returnedName, '1', returnedTime);
       return readCookies(ctx).has(returnedName);
     },
+    /** Lets this browser remember which provider its person has chosen. It is no secret, and opens nothing. */
+    rememberChoice: (ctx: Context, registration: string): void => writer.set(ctx, choiceName, registration, choiceTime),
+    /** The provider that a person of this browser last chose, as its cookie claims. */
+    lastChoice: (ctx: Context): string | undefined => readCookies(ctx).get(choiceName)?.[0],
   };
 }
 
@@ -43,8 +50,12 @@ export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
  *
  * @param lifetime in seconds
  */
-export function limitLifetime({ open }: Pick<AccessTokens, 'open'>, lifetime: number): Pick<AccessTokens, 'open'> {
+export function limitLifetime(
+  { open, remembers }: Pick<AccessTokens, 'open' | 'remembers'>,
+  lifetime: number,
+): Pick<AccessTokens, 'open' | 'remembers'> {
   return {
+    remembers,
     open(text, resource) {
       const opened = open(text, resource);
       const end = (opened?.iat ?? 0) + lifetime;
@@ -57,19 +68,19 @@ export function limitLifetime({ open }: Pick<AccessTokens, 'open'>, lifetime: nu
  * Opens the cookie of a request.
  *
  * @param findAsked returns the request that is to pass, which a proxy may describe in headers, or throws
- * @returns the content of the cookie; undefined if there is none, or the door does not open to it
+ * @returns the door with the content of the cookie; undefined if there is none, or no door opens to it
  * @throws {RelayError} `foreign_page_refused`, before the cookie is opened
  */
 export async function openByCookie(
   ctx: Context,
   findAsked: () => { readonly method: string },
-  { origin, cookies, byCookie }: { readonly origin: string; readonly cookies: DoorCookies; readonly byCookie: Door },
-): Promise<AccessTokenContent | undefined> {
+  { origin, cookies, byCookie }: { readonly origin: string; readonly cookies: DoorCookies; readonly byCookie: Doors },
+): Promise<Entered | undefined> {
   const cookie = cookies.get(ctx);
   if (cookie === undefined) return undefined;
   if (mayComeFromForeignPage(ctx, findAsked().method, origin)) throw new RelayError('foreign_page_refused');
   try {
-    return await byCookie.open(cookie);
+    return await enter(byCookie, cookie);
   } catch (error) {
     if (isFailure(error, 'resource_token_invalid', 'resource_token_expired')) return undefined;
     throw error;

@@ -39,29 +39,51 @@ const ticketContent = v.object({
   loginHint: v.optional(v.string()),
 });
 
+const isInTime = (at: number, now: Clock) => now() - at <= times.login * 1000 && at - now() <= clockSkew * 1000;
+
+export type DoorTickets = ReturnType<typeof createDoorTickets>;
+
+/**
+ * The tickets with which logins of browsers start at the host of the login, for one resource at one registration.
+ * Without a ticket, a script in the application could start a login with its own challenge, and redeem the code without
+ * touching the cookie.
+ */
+export function createDoorTickets(keys: KeyRing, { audience }: Pick<Resource, 'audience'>, now: Clock) {
+  const seal = createSeal('door start', keys, ticketContent);
+  return {
+    /** @param challenge of a login that `begin` of `DoorLogins` has begun */
+    issue: (challenge: string, loginHint?: string): string =>
+      seal.seal({ challenge, at: now(), loginHint }, ...audience),
+    /** @throws {RelayError} `state_altered` or `state_expired` */
+    open(text: unknown): Readonly<v.InferOutput<typeof ticketContent>> {
+      const ticket = typeof text === 'string' ? seal.open(text, ...audience) : undefined;
+      if (ticket === undefined) throw new RelayError('state_altered');
+      if (!isInTime(ticket.at, now)) throw new RelayError('state_expired');
+      return ticket;
+    },
+  };
+}
+
 export type DoorLogins = ReturnType<typeof createDoorLogins>;
 
 /**
- * The logins of browsers at one resource. A cookie at the host of the resource binds each login to its browser, and
- * holds the way back. The host of the login only accepts a sealed ticket. Without it, a script in the application could
- * start a login with its own challenge, and redeem the code without touching the cookie.
+ * The logins of browsers at one resource, whatever their provider. A cookie at the host of the resource binds each login
+ * to its browser, and holds the way back.
  */
-export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource, 'audience' | 'url'>, now: Clock) {
+export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, now: Clock) {
   const cookies = createLoginCookies(url.startsWith('https:'), atDoor);
   const seal = createSeal('door login', keys, content);
-  const tickets = createSeal('door start', keys, ticketContent);
 
   /**
    * A login is identified by its challenge, which is also its `state`: nobody can guess it, and only the browser with
    * the cookie has the verifier.
    */
   const loginId = (challenge: string) => Buffer.from(challenge, 'base64url');
-  const isInTime = (at: number) => now() - at <= times.login * 1000 && at - now() <= clockSkew * 1000;
 
   /** The login that `begin` sealed into the cookies of this browser. Undefined if they are gone or altered. */
   function openLogin(ctx: Context, challenge: string): DoorLogin | undefined {
     const sealed = cookies.findKept(ctx, loginId(challenge));
-    const opened = sealed === undefined ? undefined : seal.open(sealed, ...audience, challenge);
+    const opened = sealed === undefined ? undefined : seal.open(sealed, url, challenge);
     if (opened === undefined) return undefined;
     const [wayBack, at, login, sub] = opened;
     const renews = login === undefined || sub === undefined ? undefined : { login, sub };
@@ -69,25 +91,30 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
   }
 
   return {
-    /** Begins a login, and sets its cookies. @returns the ticket with which it starts at the host of the login */
-    begin(ctx: Context, { wayBack, renews }: Omit<DoorLogin, 'at'>, loginHint?: string): string {
+    /** Begins a login, and sets its cookies. @returns the challenge, which identifies it */
+    begin(ctx: Context, { wayBack, renews }: Omit<DoorLogin, 'at'>): string {
       const secret = randomBytes(secretLength);
       const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
       const at = now();
       const sealed = seal.seal(
         renews === undefined ? [wayBack, at] : [wayBack, at, renews.login, renews.sub],
-        ...audience,
+        url,
         challenge,
       );
       cookies.set(ctx, loginId(challenge), secret, sealed);
-      return tickets.seal({ challenge, at, loginHint }, ...audience);
+      return challenge;
     },
-    /** Opens a ticket. @throws {RelayError} `state_altered` or `state_expired` */
-    openTicket(text: unknown): Readonly<v.InferOutput<typeof ticketContent>> {
-      const ticket = typeof text === 'string' ? tickets.open(text, ...audience) : undefined;
-      if (ticket === undefined) throw new RelayError('state_altered');
-      if (!isInTime(ticket.at)) throw new RelayError('state_expired');
-      return ticket;
+    /**
+     * Goes on with a login whose provider the person has chosen now. If its cookies are gone, or half of its time, it
+     * begins another one with the same way back, so that there is time for the login at the provider. It never goes on
+     * with a renewal, because a refusal at another provider must not end the renewed login.
+     *
+     * @returns the challenge
+     */
+    goOn(ctx: Context, challenge: string): string {
+      const login = this.find(ctx, challenge);
+      const isFresh = login !== undefined && login.renews === undefined && now() - login.at <= times.login * 500;
+      return isFresh ? challenge : this.begin(ctx, { wayBack: login?.wayBack ?? '/' });
     },
     /**
      * Verifies that this browser began the login of a callback.
@@ -110,13 +137,13 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
       // The cookie was found by a part of the id only, so compare the whole challenge.
       if (deriveCodeChallenge(codeVerifier) !== state) throw new RelayError('state_altered');
       const login = openLogin(ctx, state);
-      if (login !== undefined && !isInTime(login.at)) throw new RelayError('state_expired');
+      if (login !== undefined && !isInTime(login.at, now)) throw new RelayError('state_expired');
       return { login, verifier: codeVerifier };
     },
     /** The login in this browser's cookies. Undefined if they are gone, altered or too old. */
     find(ctx: Context, state: string): DoorLogin | undefined {
       const login = unlessFailed(() => openLogin(ctx, state));
-      return login !== undefined && isInTime(login.at) ? login : undefined;
+      return login !== undefined && isInTime(login.at, now) ? login : undefined;
     },
     /** Clears the cookies of a login once the browser has shown the cookie of the door. */
     finish(ctx: Context, state: string): void {
@@ -137,7 +164,7 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
       cookies.pendingSecrets(ctx).some((secret) => {
         const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
         const pending = openLogin(ctx, challenge);
-        return pending?.renews?.login === login && isInTime(pending.at);
+        return pending?.renews?.login === login && isInTime(pending.at, now);
       }),
     /** Makes `hasFinished` false, so that a login that the person asks for can begin at once. */
     forgetFinished: cookies.forgetFinished,

@@ -3,15 +3,48 @@ import { type Pages, setPageHeaders } from '../delivery/pages.ts';
 import type { Context } from '../http/context.ts';
 import { doorPaths } from '../paths.ts';
 
+/** A question to a person about the provider of their login. */
+export interface Choice {
+  readonly site: string;
+  /** What the form sends back besides the choice. */
+  readonly kept: Readonly<Partial<Record<'state' | 'prompt', string>>>;
+  /** The names of registrations with those of their providers for people. */
+  readonly providers: readonly { readonly name: string; readonly title: string }[];
+  /** The name of the registration that this person chose last time. */
+  readonly last: string | undefined;
+}
+
+/** Asks with which provider to log in. It needs no script. */
+export function showChoice(ctx: Context, pages: Pages, { site, kept, providers, last }: Choice): void {
+  const lastFirst = [
+    ...providers.filter(({ name }) => name === last),
+    ...providers.filter(({ name }) => name !== last),
+  ];
+  const fields = Object.entries(kept).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  const buttons = lastFirst.map(({ name, title }) => {
+    const words = pages.text('log_in_with', { provider: html`<bdi>${title}</bdi>` });
+    const mark = name === last ? html` data-last` : undefined;
+    return html`<button name="provider" value="${name}"${mark}>${words}</button>`;
+  });
+  const main = html`<h1>${pages.text('choose_heading')}</h1>
+<p>${pages.text('choose_about', { site })}</p>
+<form method="post" action="${doorPaths.choose}" data-choice>
+${fields}
+${buttons}
+</form>`;
+  ctx.body = pages.page('choose_heading', main);
+  setFormHeaders(ctx, pages);
+}
+
 /** Asks before a logout, because any page may contain the link. */
 export function showLogoutQuestion(ctx: Context, pages: Pages, site: string): void {
   const main = html`<h1>${pages.text('log_out_heading')}</h1>
 <p>${pages.text('log_out_about', { site })}</p>
 <form method="post" action="${doorPaths.logout}"><button>${pages.text('log_out')}</button></form>`;
   ctx.body = pages.page('log_out_heading', main);
-  setPageHeaders(ctx, pages.policy({ sendsForms: true }));
-  // Without a referrer, old browsers would send the form with `Origin: null`, which is refused as foreign.
-  ctx.set('Referrer-Policy', 'same-origin');
+  setFormHeaders(ctx, pages);
 }
 
 export function showLoggedOut(ctx: Context, pages: Pages, site: string): void {
@@ -20,4 +53,10 @@ export function showLoggedOut(ctx: Context, pages: Pages, site: string): void {
 <nav data-login><a href="/">${pages.text('log_in_again')}</a></nav>`;
   ctx.body = pages.page('logged_out_heading', main);
   setPageHeaders(ctx, pages.policy());
+}
+
+function setFormHeaders(ctx: Context, pages: Pages): void {
+  setPageHeaders(ctx, pages.policy({ sendsForms: true }));
+  // Without a referrer, old browsers would send the form with `Origin: null`, which is refused as foreign.
+  ctx.set('Referrer-Policy', 'same-origin');
 }

@@ -1,10 +1,13 @@
 import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allow.ts';
 import { scopesOfIdentity } from '../access/identity.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { registrationsOfFrontEnd, resourcesOfFrontEnd } from '../config/registration-config.ts';
+import {
+  type ResourceAtRegistration,
+  registrationsOfFrontEnd,
+  resourcesOfFrontEnd,
+} from '../config/registration-config.ts';
 import { openidAccess } from '../providers/identity-servers.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { ResourceConfig } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
 
 /** A way to log in: a front end at a registration, for a resource or for the provider's API. */
@@ -12,7 +15,7 @@ interface LoginWay {
   readonly registration: RegistrationConfig;
   readonly frontEnd: FrontEndConfig;
   readonly provider: Partial<Provider>;
-  readonly resource?: ResourceConfig;
+  readonly resource?: ResourceAtRegistration;
 }
 
 /**

@@ -3,12 +3,13 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import Koa from 'koa';
 import { createDoorLogins } from '../browsers/door-logins.ts';
+import type { ResourceConfig } from '../config/config.ts';
 import type { RequestState } from '../http/context.ts';
 import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/protected-resource.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isNotFoundByRelay, redirectTarget } from './answer.ts';
-import type { CheckContext, ResourceConfig } from './context.ts';
+import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** So long that the login of a browser there needs several cookies, of which some proxies pass the last one alone. */
@@ -88,7 +89,7 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
     : `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request`;
   const target = redirectTarget(answer, resource.url);
   if (target !== undefined) {
-    const start = config.baseUrl + doorStartPath(resource.registration, resource.name);
+    const start = startOf(config, resource);
     // Not with the query: its state starts a login.
     const where = target === null ? 'nowhere' : (target.origin + target.pathname).slice(0, 300);
     if (where === start && target?.searchParams.has('state')) return judgeCookies(resource, answer);
@@ -112,6 +113,12 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
   return isOfApplication(status)
     ? problem(`the application is open: it answers without a login (status ${status})`, askFirst)
     : problem(`a browser that has not logged in gets no login (status ${status})`, askFirst);
+}
+
+/** Where a browser is sent that has not logged in: to the login, or to the choice of its provider. */
+function startOf({ baseUrl }: Pick<CheckContext['config'], 'baseUrl'>, { name, url, registrations }: ResourceConfig) {
+  const [first = '', second] = registrations;
+  return second === undefined ? baseUrl + doorStartPath(first, name) : new URL(doorPaths.choose, url).href;
 }
 
 /** What it means if a proxy that asks the check answers a navigation with one of these, and what is missing then. */
@@ -150,9 +157,9 @@ const formsOf = (cookies: readonly string[]) =>
   });
 
 /** The Set-Cookie lines of the relay for a login at the long path. */
-function cookiesOfLogin({ name, url }: ResourceConfig): string[] {
+function cookiesOfLogin({ url }: ResourceConfig): string[] {
   const request = new IncomingMessage(new Socket());
   const ctx = new Koa<RequestState>().createContext(request, new ServerResponse(request));
-  createDoorLogins([randomBytes(32)], { audience: [name], url }, Date.now).begin(ctx, { wayBack: longPath });
+  createDoorLogins([randomBytes(32)], { url }, Date.now).begin(ctx, { wayBack: longPath });
   return [ctx.response.get('Set-Cookie')].flat();
 }

@@ -7,8 +7,6 @@ import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 
-export type ResourceConfig = Config['resources'][number];
-
 type Naming = ReturnType<typeof createNaming>;
 
 export type ProviderSetting = keyof ValuesAt<'providers'> & string;

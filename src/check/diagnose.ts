@@ -140,7 +140,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
       return about(frontEnd, await checkFrontEnd(contextOf(registration, frontEnd)));
     });
     const ofResources = mapInGroups(config.resources, async (resource) => {
-      const registration = registrations.find(({ name }) => name === resource.registration);
+      const registration = registrations.find(({ name }) => name === resource.registrations[0]);
       return about(resource, await checkResource(contextOf(registration), resource));
     });
     // At once, because each may take as long as a call may.

@@ -1,10 +1,12 @@
+import type { ResourceConfig } from '../config/config.ts';
+import { issuersOf } from '../config/registration-config.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import { checkPath, registrationPath } from '../paths.ts';
+import { checkPath } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/protected-resource.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isNotFoundByRelay } from './answer.ts';
 import { checkBrowsers } from './browsers.ts';
-import type { CheckContext, ResourceConfig } from './context.ts';
+import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { onlyFor } from './unreached.ts';
 import { checkUpstream } from './upstream.ts';
@@ -81,8 +83,8 @@ function judgeMetadata({ config }: CheckContext, resource: ResourceConfig, answe
     return problem('are those of another resource', `${restart}, or correct url`);
   }
   const { authorization_servers: servers } = metadata;
-  const issuer = config.baseUrl + registrationPath(resource.registration);
-  return Array.isArray(servers) && servers[0] === issuer
+  const issuers = issuersOf(config, resource);
+  return Array.isArray(servers) && issuers.every((issuer, index) => servers[index] === issuer)
     ? ok('lead clients to the logins of this relay')
     : problem('lead clients to other logins', `${restart}, or correct base-url or provider`);
 }

@@ -25,7 +25,7 @@ import { createPlacedMessages } from './fault.ts';
 import { type ReadConfigFile, readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readPages } from './pages.ts';
-import { readProvider } from './provider.ts';
+import { readProvider, titleOf } from './provider.ts';
 import type { ReadingContext } from './reading.ts';
 import {
   completeValues,
@@ -43,6 +43,8 @@ export type Config = ConfigReading['config'];
 export type RegistrationConfig = Config['registrations'][number];
 
 export type FrontEndConfig = Config['frontEnds'][number];
+
+export type ResourceConfig = Config['resources'][number];
 
 export type ConfigReading = ReturnType<typeof readConfig>;
 
@@ -150,6 +152,7 @@ function assembleConfig(
   checked: ReturnType<typeof checkReadings>,
 ) {
   const { baseUrl } = relay;
+  const providers = new Map(registrations.map(({ name }, index) => [name, requireChecked(checked.providers[index])]));
   const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host, metricsNames: names = [] } = settings;
   return {
@@ -167,6 +170,8 @@ function assembleConfig(
       ...pathsConfig(reading, registrations, baseUrl),
       /** The word in its paths: `/auth/<name>`. */
       name: reading.name,
+      /** The name of the provider for people. */
+      title: titleOf(reading, registrations),
       clientId: completeValues(reading).clientId,
       clientSecret: requireChecked(checked.clientSecrets[index]),
       provider: requireChecked(checked.providers[index]),
@@ -177,7 +182,7 @@ function assembleConfig(
     /** Whether requests have to name a registration, because a file describes them. */
     registrationsAreNamed: registrations[0].map.path !== undefined,
     pages: checked.pages,
-    resources: resources.map(resourceConfig),
+    resources: resources.map((reading) => resourceConfig(reading, providers)),
     frontEnds: frontEnds.map(frontEndConfig),
   };
 }

@@ -16,6 +16,16 @@ const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
 /** The settings with endpoints that a provider may lack. */
 const optionalEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 
+/**
+ * The name of a provider for people: its `title`, or that of its preset unless another registration has the same preset,
+ * or the name of the registration.
+ */
+export function titleOf({ name, values }: RegistrationReading, all: readonly RegistrationReading[]): string {
+  const preset = findPreset(values);
+  const isOnlyOne = all.filter((one) => findPreset(one.values) === preset).length === 1;
+  return values.title ?? (isOnlyOne && preset ? preset.title : name);
+}
+
 /** Reads and checks the provider of a registration; undefined if a fault leaves nothing to log in with. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
   const assembled = assembleProvider(reading);

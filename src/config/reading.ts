@@ -69,6 +69,8 @@ export function createReading<At extends Level>(shared: ReadingContext, map: Set
     /** Whether a flag, a variable or the file sets it, even to a value that its schema refuses. */
     isGiven: (name: Name) => sourceOf(map, name) !== undefined,
     describe: (name: Name) => describeSetting(map, name),
+    /** Whether the file gives a list, even a list of one. */
+    isList: (name: Name) => map.lists?.has(name) === true,
     /** Reports why the schema of a setting refuses its value. */
     reportRefusedValue(name: string): void {
       const message = refusals.get(name);

@@ -1,4 +1,4 @@
-import { findEntryOrReport } from './fault.ts';
+import { findEntryOrReport, withItemNumber } from './fault.ts';
 import { readSecrets } from './key-file.ts';
 import { readMachineCredentials } from './machine-credentials.ts';
 import { createReading, type Reading, type ReadingContext } from './reading.ts';
@@ -85,14 +85,16 @@ function readRegistration(map: SettingsMap<'providers'>, read: Read, relay: Rela
 
 function readResource(map: SettingsMap<'resources'>, read: Read, registrations: readonly RegistrationReading[]) {
   const reading = read(map);
-  const { provider, secretFile } = reading.values;
+  const { provider: asked, secretFile } = reading.values;
   const names = registrations.map(({ name }) => name);
-  const report = (message: string) => reading.reportFault('provider', message);
-  const only = names.length === 1 ? names[0] : undefined;
-  const registration = provider ? findEntryOrReport(provider, names, 'provider', report) : only;
+  const named = asked?.map((name, index) => {
+    const report = (message: string) => reading.reportFault('provider', withItemNumber(index, asked.length, message));
+    return findEntryOrReport(name, names, 'provider', report) ?? name;
+  });
+  const own: readonly string[] = named ?? (names.length === 1 ? names : []);
   const allow = map.inside.allow?.map(read)[0];
   const browser = map.inside.browser?.map(read)[0];
-  const allowOfRegistration = registrations.find(({ name }) => name === registration)?.allow;
+  const namesGroupsClaim = (rules: Reading<'allow'> | undefined) => rules?.values.groupsClaim !== undefined;
   return {
     ...reading,
     name: map.name ?? '',
@@ -100,11 +102,15 @@ function readResource(map: SettingsMap<'resources'>, read: Read, registrations: 
     allow,
     /** How long browsers stay logged in; undefined if it opens to no browser. */
     browser,
-    /** The `allow` that names the claim with the groups of its people. */
-    allowWithGroupsClaim: [allow, allowOfRegistration].find((rules) => rules?.values.groupsClaim !== undefined),
-    /** The registration at which its people log in. Empty after a fault. */
-    registration: registration ?? '',
-    registrations: [registration ?? ''],
+    /** The `allow` that names the claim with the groups of a registration's people. */
+    allowWithGroupsClaim(registration: string): Reading<'allow'> | undefined {
+      const allowOfRegistration = registrations.find(({ name }) => name === registration)?.allow;
+      return [allow, allowOfRegistration].find(namesGroupsClaim);
+    },
+    /** The registrations at which its people log in. None after a fault. */
+    registrations: own,
+    /** Whether the ids that it learns begin with the name of the registration. */
+    idsNameProvider: reading.isList('provider') || own.length > 1,
     /** The secrets of the server that introspects tokens; undefined if no server does, and after a fault. */
     secrets: readSecrets(reading, secretFile, 'secretFile'),
   };
@@ -126,7 +132,7 @@ function readFrontEnd(
   const atResources = resources
     .filter(({ name }) => ownResources.includes(name))
     .flatMap((resource) => resource.registrations);
-  const usable = kind === 'machine' && atResources.length > 0 ? [...new Set(atResources)] : named;
+  const usable: readonly string[] = kind === 'machine' && atResources.length > 0 ? [...new Set(atResources)] : named;
   return {
     ...reading,
     relay,

@@ -1,10 +1,11 @@
 import type { PersonSource } from '../access/allow.ts';
+import type { IdentityQuestion } from '../access/identity.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
-import { doorPaths } from '../paths.ts';
+import { doorPaths, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import { comparable, type Resource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
-import type { Config, FrontEndConfig, RegistrationConfig } from './config.ts';
+import type { Config, FrontEndConfig, RegistrationConfig, ResourceConfig } from './config.ts';
 
 /**
  * Identifies a registration in a text to which its states, codes, refresh tokens and sessions are bound. The configured
@@ -48,8 +49,8 @@ export const frontEndsOfRegistration = ({ frontEnds }: Config, { name }: Registr
 export function frontEndForBrowsers({
   name,
   url,
-  registration,
-}: Pick<Config['resources'][number], 'name' | 'url' | 'registration'>): FrontEndConfig {
+  registrations,
+}: Pick<ResourceConfig, 'name' | 'url' | 'registrations'>): FrontEndConfig {
   return {
     name: `door ${name}`,
     kind: 'page',
@@ -59,7 +60,7 @@ export function frontEndForBrowsers({
     redirectUris: [new URL(url).origin + doorPaths.callback],
     tokenDelivery: 'code',
     errorDelivery: 'page',
-    registrations: [registration],
+    registrations,
     scope: undefined,
     resources: [name],
     // The cookie is renewed by another login.
@@ -76,7 +77,7 @@ export function frontEndForBrowsers({
 export const frontEndsWithBrowsers = (config: Config, registration: RegistrationConfig): readonly FrontEndConfig[] => [
   ...frontEndsOfRegistration(config, registration),
   ...config.resources
-    .filter((resource) => resource.browser !== undefined && resource.registration === registration.name)
+    .filter((resource) => resource.browser !== undefined && resource.registrations.includes(registration.name))
     .map(frontEndForBrowsers),
 ];
 
@@ -88,19 +89,48 @@ export function resourcesOfRegistration(
   // `identifyRegistration` needs the provider's metadata, and resources must work before they are discovered.
   const providerId = issuerOf(provider) ?? ('known' in provider ? provider.known.tokenUrl : '');
   return resources
-    .filter((resource) => resource.registration === name)
-    .map((resource) => ({
-      ...resource,
-      audience: [name, providerId, clientId, comparable(resource.url) ?? resource.url],
-    }));
+    .filter((resource) => resource.registrations.includes(name))
+    .map((resource) => {
+      const audience = [name, providerId, clientId, comparable(resource.url) ?? resource.url];
+      return {
+        ...resourceAt(resource, name),
+        audience: resource.idsNameProvider ? [...audience, 'ids with provider'] : audience,
+      };
+    });
 }
+
+/** A resource for the people of one registration. */
+export interface ResourceAtRegistration extends ResourceConfig {
+  readonly registration: string;
+  readonly identity: IdentityQuestion;
+}
+
+const learnsNothing: IdentityQuestion = { claims: [] };
+
+const resourceAt = (resource: ResourceConfig, registration: string): ResourceAtRegistration => ({
+  ...resource,
+  registration,
+  identity: resource.identities.get(registration) ?? learnsNothing,
+});
 
 export function resourcesOfFrontEnd(
   { resources }: Config,
   frontEnd: FrontEndConfig,
   { name }: RegistrationConfig,
-): Config['resources'] {
-  return resources.filter((resource) => resource.registration === name && frontEnd.resources.includes(resource.name));
+): readonly ResourceAtRegistration[] {
+  return resources
+    .filter((resource) => resource.registrations.includes(name) && frontEnd.resources.includes(resource.name))
+    .map((resource) => resourceAt(resource, name));
+}
+
+/**
+ * The issuers in the metadata of a resource, in the order of its registrations: those where a program can log in for it.
+ * Clients take the first one, and would be stranded at another one. If no program can log in, there are all.
+ */
+export function issuersOf({ baseUrl, frontEnds }: Config, { name, registrations }: ResourceConfig): readonly string[] {
+  const programs = frontEnds.filter(({ kind, resources }) => kind !== 'machine' && resources.includes(name));
+  const usable = registrations.filter((one) => programs.some((program) => program.registrations.includes(one)));
+  return (usable.length > 0 ? usable : registrations).map((one) => baseUrl + registrationPath(one));
 }
 
 export const registrationsOfFrontEnd = ({ registrations }: Config, frontEnd: FrontEndConfig) =>

@@ -254,6 +254,14 @@ export const redirectUris = v.pipe(
   v.maxLength(20, 'must not be given more than 20 times'),
 );
 
+/** A text for people. */
+export const oneLine = (most: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^[^\p{C}]+$/u, 'must be one line, without control characters'),
+    v.maxLength(most, `must have at most ${most} characters`),
+  );
+
 export const names = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{1,64}( [A-Za-z0-9_-]{1,64})*$/, segmentMessage),

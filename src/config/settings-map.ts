@@ -15,6 +15,8 @@ export interface SettingsMap<At extends Level = Level> extends MapPlace {
   /** Whether a flag or a variable gave a text. The file gave all other texts. */
   readonly sources?: Readonly<Record<string, GivenOption['source']>>;
   readonly positions: Readonly<Record<string, Position>>;
+  /** The settings whose value in the file is a list, even a list of one. */
+  readonly lists?: ReadonlySet<string>;
   /** The maps inside, by level, in the order of the file. */
   readonly inside: { readonly [At in Level]?: readonly SettingsMap<At>[] };
 }
@@ -91,7 +93,11 @@ export function findEffective(map: SettingsMap, name: string) {
   }
   // Only a preset has no position, because the name of an entry can select it.
   const position = map.positions[name];
-  return { texts, from: position ? describePlace(map.path ?? '', position) : 'name of the entry' };
+  return {
+    texts,
+    isList: map.lists?.has(name),
+    from: position ? describePlace(map.path ?? '', position) : 'name of the entry',
+  };
 }
 
 /** The place of a setting in the file, also if it is missing there; undefined without a file, or for an option. */

@@ -77,6 +77,10 @@ form p { flex-basis: 100% }
 form { margin-top: 1.25rem; display: flex; flex-wrap: wrap; gap: 0.75rem }
 button { flex: 1 1 7rem; padding: 0.75rem 1.25rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: none; color: var(--accent); font: inherit; font-weight: 600; overflow-wrap: break-word; cursor: pointer }
 button:hover { outline: 1px solid var(--accent) }
+form[data-choice] { flex-direction: column }
+form[data-choice] button { flex-basis: auto; text-wrap: balance }
+button[data-last] { background: var(--accent); color: var(--on-accent) }
+button[data-last]:hover { background: var(--strong) }
 small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.875rem }
 `;
 

@@ -17,6 +17,7 @@ export type Action =
   | 'check'
   | 'check-answer'
   | 'door-callback'
+  | 'door-choose'
   | 'door-logout'
   | 'door-user'
   | 'gateway'

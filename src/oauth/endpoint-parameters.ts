@@ -15,10 +15,13 @@ const parameterNames = [
   'decision',
   'grant_type',
   'number',
+  'prompt',
+  'provider',
   'redirect_uri',
   'refresh_token',
   'resource',
   'scope',
+  'state',
   'token',
 ] as const;
 

@@ -119,7 +119,7 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
     resourceOpenings: counter(
       'resource_openings_total',
       'Of these, those that opened it, by what did: the cookie of a browser, the token of a person or of a machine.',
-      ['resource', 'by'],
+      ['resource', 'by', 'registration'],
     ),
     streamsEnded: counter(
       'resource_streams_ended_total',

@@ -11,6 +11,9 @@ export const prettyLine: (line: string) => string = prettyFactory({
   messageFormat: (line) => textOf(line),
 });
 
+/** The actions at addresses that do not name the provider. */
+const unnamedByAddress: ReadonlySet<unknown> = new Set(['user', 'door-choose', 'door-callback', 'gateway']);
+
 function textOf(line: Readonly<Record<string, unknown>>): string {
   const { msg } = line;
   return msg === 'request' ? textOfRequest(line) : lines(String(msg), ...details(line));
@@ -21,8 +24,7 @@ function textOfRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknow
   return lines(
     `${line.method} ${route ?? inPlaceOfRoute(line)} ${status} ${outcome} in ${line.durationMs} ms`,
     effectOf(line),
-    // The address of a lookup does not name it.
-    line.registration && action === 'user' && `provider: ${line.registration}`,
+    line.registration && unnamedByAddress.has(action) && `provider: ${line.registration}`,
     line.frontEnd && `front end: ${line.frontEnd}`,
     providerCall(line.provider),
     line.refusedBy && `the person is not in ${line.refusedBy}.allow`,

@@ -18,7 +18,14 @@ export const hasFailed = ({ outcome }: Described): boolean => !expectedOutcomes.
 
 const ofSessions: ReadonlySet<unknown> = new Set(['session', 'session-refresh', 'logout']);
 const ofPrograms: ReadonlySet<unknown> = new Set(['token', 'revoke', 'register']);
-const ofPeople: ReadonlySet<unknown> = new Set(['start', 'callback', 'consent', 'door-callback', 'door-logout']);
+const ofPeople: ReadonlySet<unknown> = new Set([
+  'start',
+  'callback',
+  'consent',
+  'door-choose',
+  'door-callback',
+  'door-logout',
+]);
 
 /** Whether a request starts, continues or ends somebody's login. */
 export const isOfLogin = (action: unknown): boolean =>
@@ -44,6 +51,10 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   gateway: () => 'passed to the resource',
   check: () => 'the request may pass',
   'check-answer': () => 'back to the page',
+  'door-choose'({ method, status }) {
+    if (method === 'POST') return 'the person has chosen a provider';
+    return status === 302 ? 'back to the page' : 'the person is asked which provider';
+  },
   'door-callback': ({ grant }) => (grant === undefined ? 'back to the page' : 'logged in, the browser gets its cookie'),
   'door-logout'({ method, by }) {
     if (method === 'POST') return 'the browser is logged out';

@@ -88,7 +88,7 @@ function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
   }
   if (resource !== undefined && doors.has(action)) {
     metrics.resourceRequests.inc({ resource, outcome });
-    if (by !== undefined) metrics.resourceOpenings.inc({ resource, by });
+    if (by !== undefined) metrics.resourceOpenings.inc({ resource, by, ...label });
     if (ended !== undefined) metrics.streamsEnded.inc({ resource, reason: ended });
     for (const [direction, bytes] of Object.entries(webSocket ?? {})) {
       metrics.webSocketBytes.inc({ resource, direction }, bytes);

@@ -14,14 +14,15 @@ import { type RequestRecord, recordRequests } from '../observability/request-log
 import { doorPaths, namesInPath } from '../paths.ts';
 import { sendPassedBodies } from '../routes/pass-on.ts';
 import { createApiPaths } from './api-paths.ts';
-import { createBrowserDoors, doorPlacesOf } from './browser-doors.ts';
+import { createBrowserDoors, createDoorHosts } from './browser-doors.ts';
 import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
 import { createEndpoints, type EndpointDependencies } from './endpoints.ts';
 import { createGateways } from './gateways.ts';
 import { isGuessOfMetadata, pagesOfFrontEnds } from './readers.ts';
+import { doorsOfResources } from './resource-doors.ts';
 
 /** The parts of the application. Their owner creates and closes them. */
-interface Dependencies extends Omit<EndpointDependencies, 'warnOfStarts' | 'rateLimits'> {
+interface Dependencies extends Omit<EndpointDependencies, 'warnOfStarts' | 'rateLimits' | 'resources' | 'doorHosts'> {
   readonly observers: readonly ((record: RequestRecord) => void)[];
 }
 
@@ -31,10 +32,11 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { frontEnds, rateLimit: perMinute } = config;
   const rateLimits = perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
   const context: EndpointContext = { createOriginWarning: prepareOriginWarnings(dependencies), rateLimits };
-  const endpoints = createEndpoints({ ...dependencies, rateLimits, warnOfStarts: createStartWarnings(dependencies) });
-  const doorPlaces = doorPlacesOf(served);
-  const doors = served.flatMap((one) => one.doors);
-  const gateways = createGateways(config, doors, doorPlaces, memory.streams, logger);
+  const resources = doorsOfResources(served);
+  const doorHosts = createDoorHosts(served);
+  const forEndpoints = { rateLimits, warnOfStarts: createStartWarnings(dependencies), resources, doorHosts };
+  const endpoints = createEndpoints({ ...dependencies, ...forEndpoints });
+  const gateways = createGateways(config, resources, doorHosts, memory.streams, logger);
   const apiPaths = createApiPaths(config, sessionRequests, context);
   for (const one of served) memory.callbackPaths.set(one.callbackPath, true, Number.POSITIVE_INFINITY);
   const loggedNames = {
@@ -48,7 +50,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     sendPassedBodies,
     recordRequests(observers, logged.of, loggedNames),
   ]);
-  if (doorPlaces.length > 0) app.use(createBrowserDoors(doorPlaces, context));
+  if (doorHosts.length > 0) app.use(createBrowserDoors(doorHosts, context));
   if (gateways !== undefined) app.use(gateways.route);
   const { pathname } = new URL(config.baseUrl);
   app.use(createFrequentRoutes(endpoints, context, pathname === '/' ? '' : pathname));

@@ -1,3 +1,7 @@
+import type { DoorHost, DoorPlace } from '../browsers/browser-door.ts';
+import { createDoorCookies } from '../browsers/door-cookies.ts';
+import { createDoorLogins } from '../browsers/door-logins.ts';
+import { mapNonEmpty } from '../config/readings.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { answerFailures } from '../http/error-responder.ts';
@@ -5,25 +9,47 @@ import type { FindAsked } from '../http/forwarded-request.ts';
 import { refusePrefetch } from '../http/request-guards.ts';
 import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
 import { answerBrowser, checkBrowser } from '../routes/check-browser.ts';
+import { chooseProvider } from '../routes/choose-provider.ts';
 import { doorCallback, spendForeignCode, startAtDoor } from '../routes/door-callback.ts';
 import { describeUser, logoutAtDoor } from '../routes/door-session.ts';
-import { answerAtDoor, type DoorPlace } from '../routes/enter-door.ts';
+import { answerAtDoor } from '../routes/enter-door.ts';
 import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
 import { noPages } from './readers.ts';
 import type { ServedRegistration } from './registrations.ts';
+import { groupByResource } from './resource-doors.ts';
 
-/** The resources that open to browsers, each with its registration. */
-export const doorPlacesOf = (served: readonly ServedRegistration[]): readonly DoorPlace[] =>
-  served.flatMap((one) => one.browserDoors.map((door) => ({ served: one, door })));
+/** Creates the hosts of the resources that open to browsers. */
+export function createDoorHosts(served: readonly ServedRegistration[]): readonly DoorHost[] {
+  const places = served.flatMap((one) => one.browserDoors.map((door): DoorPlace => ({ served: one, door })));
+  return groupByResource(places, ({ door }) => door.resource).map(createDoorHost);
+}
+
+function createDoorHost(places: readonly [DoorPlace, ...DoorPlace[]]): DoorHost {
+  const [{ served, door }] = places;
+  const { resource, keys, terms } = door;
+  const { now, pages } = served;
+  return {
+    resource,
+    origin: new URL(resource.url).origin,
+    terms,
+    places,
+    byToken: mapNonEmpty(places, (one) => one.door.byToken),
+    byCookie: mapNonEmpty(places, (one) => one.door.byCookie),
+    cookies: createDoorCookies(resource),
+    logins: createDoorLogins(keys, resource, now),
+    endedLogins: served.grants.endedLogins,
+    pages,
+    now,
+  };
+}
 
 /** The settings of all addresses of a door. Pages of other origins can read none of the responses. */
 const common = { readers: noPages, isFrequent: true } as const;
 
 /** The addresses of a door at the host of the login. Proxies ask there, and logins start there. */
-export function doorEndpointsAtLogin(place: DoorPlace, findAsked: FindAsked): readonly Endpoint[] {
-  const { served, door } = place;
-  const { name } = door.resource;
-  const failures = answerFailures(answerAtDoor(place));
+export function doorEndpointsAtLogin(host: DoorHost, findAsked: FindAsked): readonly Endpoint[] {
+  const { name } = host.resource;
+  const failures = answerFailures(answerAtDoor(host));
   return [
     // All methods, because some proxies ask with the method of the original request.
     {
@@ -32,7 +58,7 @@ export function doorEndpointsAtLogin(place: DoorPlace, findAsked: FindAsked): re
       action: 'check',
       failures,
       isLimited: false,
-      handle: checkBrowser(place, findAsked),
+      handle: checkBrowser(host, findAsked),
     },
     {
       ...common,
@@ -40,30 +66,35 @@ export function doorEndpointsAtLogin(place: DoorPlace, findAsked: FindAsked): re
       action: 'check-answer',
       failures,
       isLimited: false,
-      handle: answerBrowser(place, findAsked),
+      handle: answerBrowser(host, findAsked),
     },
-    {
-      readers: noPages,
-      path: doorStartPath(served.word, name),
-      route: `${doorStartPath(served.word, ':resource')}`,
-      action: 'start',
-      methods: ['GET'],
-      failures: answerFailures(door.client.answerInPlace),
-      guards: [refusePrefetch],
-      isLimited: false,
-      handle: startAtDoor(place),
-    },
+    ...host.places.map(startEndpoint),
   ];
 }
 
+function startEndpoint(place: DoorPlace): Endpoint {
+  const { served, door } = place;
+  return {
+    readers: noPages,
+    path: doorStartPath(served.word, door.resource.name),
+    route: `${doorStartPath(served.word, ':resource')}`,
+    action: 'start',
+    methods: ['GET'],
+    failures: answerFailures(door.client.answerInPlace),
+    guards: [refusePrefetch],
+    isLimited: false,
+    handle: startAtDoor(place),
+  };
+}
+
 /** Creates the relay's own addresses at the hosts of resources that open to browsers. */
-export function createBrowserDoors(places: readonly DoorPlace[], context: EndpointContext): Handler {
+export function createBrowserDoors(hosts: readonly DoorHost[], context: EndpointContext): Handler {
   const byHostname = new Map(
-    places.map((place) => {
-      const paths = doorEndpointsAtResource(place).map(
+    hosts.map((host) => {
+      const paths = doorEndpointsAtResource(host).map(
         (endpoint) => [endpoint.path, createHandler(endpoint, context)] as const,
       );
-      return [new URL(place.door.origin).hostname, new Map(paths)];
+      return [new URL(host.origin).hostname, new Map(paths)];
     }),
   );
   return (ctx: Context, next) => {
@@ -78,17 +109,28 @@ export function createBrowserDoors(places: readonly DoorPlace[], context: Endpoi
 }
 
 /** The relay's own addresses at the host of a resource. */
-function doorEndpointsAtResource(place: DoorPlace): readonly Endpoint[] {
-  const settings = { ...common, failures: answerFailures(answerAtDoor(place)) };
+function doorEndpointsAtResource(host: DoorHost): readonly Endpoint[] {
+  const settings = { ...common, failures: answerFailures(answerAtDoor(host)) };
+  const choice: Endpoint = {
+    ...settings,
+    path: doorPaths.choose,
+    action: 'door-choose',
+    methods: ['GET', 'POST'],
+    guards: [refusePrefetch],
+    isLimited: true,
+    handle: chooseProvider(host),
+  };
   return [
+    // With a list of one, too, because a reload may have taken the others away while a person chooses.
+    ...(host.resource.idsNameProvider ? [choice] : []),
     {
       ...settings,
       path: doorPaths.callback,
       action: 'door-callback',
       methods: ['GET'],
-      guards: [spendForeignCode(place), refusePrefetch],
+      guards: [spendForeignCode(host), refusePrefetch],
       isLimited: true,
-      handle: doorCallback(place),
+      handle: doorCallback(host),
     },
     {
       ...settings,
@@ -96,7 +138,7 @@ function doorEndpointsAtResource(place: DoorPlace): readonly Endpoint[] {
       action: 'door-logout',
       methods: ['GET', 'POST'],
       isLimited: true,
-      handle: logoutAtDoor(place),
+      handle: logoutAtDoor(host),
     },
     {
       ...settings,
@@ -104,7 +146,7 @@ function doorEndpointsAtResource(place: DoorPlace): readonly Endpoint[] {
       action: 'door-user',
       methods: ['GET', 'HEAD'],
       isLimited: false,
-      handle: describeUser(place),
+      handle: describeUser(host),
     },
   ];
 }

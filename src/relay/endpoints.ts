@@ -1,5 +1,6 @@
 import type { Next } from 'koa';
 import type { Logger } from 'pino';
+import type { DoorHost } from '../browsers/browser-door.ts';
 import { createFrontEnds, type FrontEnds } from '../front-ends/front-ends.ts';
 import { type Context, type Handler, inOrder, truncatedQuery } from '../http/context.ts';
 import type { Readers } from '../http/cors.ts';
@@ -8,6 +9,7 @@ import { createForwardedReader } from '../http/forwarded-request.ts';
 import { allowMethods, refusePrefetch } from '../http/request-guards.ts';
 import { checkPath, paths, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
+import type { Doors } from '../resources/door.ts';
 import { clientFiles } from '../routes/browser-client.ts';
 import { consentEndpoint } from '../routes/consent.ts';
 import { currentUser } from '../routes/current-user.ts';
@@ -24,7 +26,7 @@ import { createSessionLookup } from '../routes/session-lookup.ts';
 import { refuseSessions, type SessionRequests } from '../routes/session-requests.ts';
 import { startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
-import { doorEndpointsAtLogin, doorPlacesOf } from './browser-doors.ts';
+import { doorEndpointsAtLogin } from './browser-doors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { isGuessOfMetadata, noPages, pagesOfFrontEnds } from './readers.ts';
 import { type ServedPath, type ServedRegistration, type ServingContext, wordsOfPaths } from './registrations.ts';
@@ -40,6 +42,10 @@ export interface EndpointDependencies extends ServingContext {
   readonly rateLimits: readonly Handler[];
   /** Warns about logins that start under another host name than the base URL's, or from another page. */
   readonly warnOfStarts: Handler;
+  /** The doors of each resource. */
+  readonly resources: readonly Doors[];
+  /** The hosts of the resources that open to browsers. */
+  readonly doorHosts: readonly DoorHost[];
 }
 
 /**
@@ -128,26 +134,26 @@ function refusedSessionEndpoints({ config }: EndpointDependencies): Endpoint[] {
 }
 
 /** The endpoints of resources at the host of the login, apart from those of their registrations. */
-function resourceEndpoints({ served, config }: EndpointDependencies): Endpoint[] {
+function resourceEndpoints({ resources, doorHosts, config }: EndpointDependencies): Endpoint[] {
   const findAsked = createForwardedReader(config.trustedProxies);
-  const browserEndpoints = doorPlacesOf(served).flatMap((place) => doorEndpointsAtLogin(place, findAsked));
-  const checks = served
-    .flatMap(({ doors }) => doors)
-    .filter(({ resource }) => resource.browser === undefined)
-    .map(
-      (door): Endpoint => ({
-        path: checkPath(door.resource.name),
+  const browserEndpoints = doorHosts.flatMap((host) => doorEndpointsAtLogin(host, findAsked));
+  const checks = resources
+    .filter(([{ resource }]) => resource.browser === undefined)
+    .map((doors): Endpoint => {
+      const [{ resource }] = doors;
+      return {
+        path: checkPath(resource.name),
         isFrequent: true,
         action: 'check',
         // Every method, because some proxies ask with the method of the request. So a preflight is not answered with
         // 204, which would tell the proxy to let it pass without a token.
         readers: noPages,
-        failures: answerWithChallenge(door.resource),
+        failures: answerWithChallenge(resource),
         isLimited: false,
-        handle: checkRequest(door),
-      }),
-    );
-  return [...browserEndpoints, ...checks, ...resourceMetadataEndpoints(served)];
+        handle: checkRequest(doors),
+      };
+    });
+  return [...browserEndpoints, ...checks, ...resourceMetadataEndpoints(config)];
 }
 
 /**
@@ -204,8 +210,13 @@ function registrationEndpoints(served: ServedPath, dependencies: EndpointDepende
 }
 
 /** The endpoints of the relay as an authorization server, apart from the start of a login. */
-function oauthEndpoints(served: ServedPath, path: string, { config: { baseUrl } }: EndpointDependencies): Endpoint[] {
-  const { frontEnds, doors } = served;
+function oauthEndpoints(
+  served: ServedPath,
+  path: string,
+  { config: { baseUrl }, resources }: EndpointDependencies,
+): Endpoint[] {
+  const { frontEnds, doors, registration } = served;
+  const ownResources = resources.filter(([{ resource }]) => resource.registrations.includes(registration.name));
   const { clients } = frontEnds;
   const enter = recordRegistration(served);
   const forPrograms = { methods: ['POST'], failures: inOrder(enter, answerOAuthErrors), isLimited: true };
@@ -228,7 +239,7 @@ function oauthEndpoints(served: ServedPath, path: string, { config: { baseUrl } 
       readers: frontEnds,
       // No rate limit, because a server has one address for all its people.
       isLimited: false,
-      handle: introspectionEndpoint(served),
+      handle: introspectionEndpoint(served, ownResources),
     },
     clients?.takesNewClients && {
       ...forPrograms,

@@ -1,5 +1,6 @@
 import type { Next } from 'koa';
 import type { Logger } from 'pino';
+import type { DoorHost } from '../browsers/browser-door.ts';
 import type { Config } from '../config/config.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { createClientAddresses } from '../http/client-address.ts';
@@ -8,9 +9,9 @@ import { gatewayCors } from '../http/cors.ts';
 import { answerFailures } from '../http/error-responder.ts';
 import { warnOfFullGateway } from '../observability/occasional-warnings.ts';
 import { paths } from '../paths.ts';
-import type { Door } from '../resources/door.ts';
+import type { Doors } from '../resources/door.ts';
 import type { Streams } from '../resources/streams.ts';
-import { answerAtDoor, type DoorPlace } from '../routes/enter-door.ts';
+import { answerAtDoor } from '../routes/enter-door.ts';
 import { type GatewayContext, gateway } from '../routes/gateway.ts';
 import { answerWithChallenge, resourceMetadataPaths } from '../routes/protected-resource.ts';
 import { createPathFinder } from './api-paths.ts';
@@ -24,38 +25,42 @@ interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
 /**
  * Creates the addresses of the resources behind the relay.
  *
- * @param doors of all resources
- * @param places of the resources that open to browsers
+ * @param resources the doors of each resource
+ * @param hosts of the resources that open to browsers
  * @returns undefined if there are none
  */
 export function createGateways(
   { baseUrl, trustedProxies, behindUnknownProxy, logPeople }: Config,
-  doors: readonly Door[],
-  places: readonly DoorPlace[],
+  resources: readonly Doors[],
+  hosts: readonly DoorHost[],
   streams: Streams,
   logger: Logger,
 ) {
   const { clientNetworkUnlessProxy } = createClientAddresses(trustedProxies, behindUnknownProxy);
   const context: GatewayContext = {
     streams,
-    areSeveral: doors.filter(({ resource }) => resource.upstream !== undefined).length > 1,
+    areSeveral: resources.filter(([{ resource }]) => resource.upstream !== undefined).length > 1,
     clientNetworkUnlessProxy,
     onFull: warnOfFullGateway(logger, streams.largestHolder, logPeople),
   };
-  const gates = doors.flatMap((door): Gate[] => {
-    const { url, upstream } = door.resource;
+  const gates = resources.flatMap((doors): Gate[] => {
+    const [{ resource }] = doors;
+    const { url, upstream } = resource;
     if (upstream === undefined) return [];
-    const browserPlace = places.find((place) => place.door.byToken === door);
-    const failures = browserPlace ? answerFailures(answerAtDoor(browserPlace)) : answerWithChallenge(door.resource);
-    const handle = inOrder(failures, gatewayCors, gateway(door, upstream, context, browserPlace));
+    const doorHost = hosts.find((one) => one.resource.name === resource.name);
+    const failures = doorHost ? answerFailures(answerAtDoor(doorHost)) : answerWithChallenge(resource);
+    const handle = inOrder(failures, gatewayCors, gateway(doors, upstream, context, doorHost));
     const { host, hostname, pathname } = new URL(url);
     return [{ host, hostname, path: pathname, handle }];
   });
   if (gates.length === 0) return undefined;
   const login = new URL(baseUrl);
   const hasSeveralHosts = gates.some(({ host }) => host !== login.host);
-  const knownHostnames = new Set([login.hostname, ...doors.map(({ resource }) => new URL(resource.url).hostname)]);
-  const metadataPaths = new Set(doors.flatMap((door) => [...resourceMetadataPaths(door.resource)]));
+  const knownHostnames = new Set([
+    login.hostname,
+    ...resources.map(([{ resource }]) => new URL(resource.url).hostname),
+  ]);
+  const metadataPaths = new Set(resources.flatMap(([{ resource }]) => [...resourceMetadataPaths(resource)]));
   const findersByHost = groupFinders(gates, ({ host }) => host);
   // Also match without the port, because proxies drop or add it. Except where only the port separates resource and
   // login host: the resource would swallow login requests.

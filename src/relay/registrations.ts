@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { allowsOf, hashRules } from '../access/allow.ts';
 import type { BrowserDoor } from '../browsers/browser-door.ts';
-import { createDoorCookies, limitLifetime } from '../browsers/door-cookies.ts';
-import { createDoorLogins } from '../browsers/door-logins.ts';
+import { limitLifetime } from '../browsers/door-cookies.ts';
+import { createDoorTickets } from '../browsers/door-logins.ts';
 import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/fetch-documents.ts';
 import type { Clock } from '../clock.ts';
@@ -156,13 +156,15 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     const refreshPolicy = refreshPolicyOf(config, frontEnd);
     return createFrontEnd({ ...frontEnd, refreshPolicy, resources: own }, ofFrontEnds);
   });
-  const doors = createDoors(resources, frontEndConfigs, { ...grants, registered, now });
-  const ofDoors = { ...context, grants, ofFrontEnds };
+  const doors = createDoors(resources, frontEndConfigs, { ...grants, registered, issuer, now });
+  const ofDoors = { ...context, grants, ofFrontEnds, issuer };
   const browserDoors = doors.flatMap((door) => createBrowserDoor(door, ofDoors) ?? []);
   const ownClients = browserDoors.map(({ client }) => client);
   return {
     /** The path is `/auth/<word>`. */
     word,
+    /** The name of the provider for people. */
+    title: registered.title,
     /** The path that the provider sends browsers back to, below the base URL. */
     callbackPath,
     registration: createRegistration({
@@ -194,13 +196,12 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
 /** Creates what opens a resource to browsers. @returns undefined if the resource is not for browsers */
 function createBrowserDoor(
   byToken: Door,
-  by: PathContext & { readonly grants: Grants; readonly ofFrontEnds: FrontEndContext },
+  by: PathContext & { readonly grants: Grants; readonly ofFrontEnds: FrontEndContext; readonly issuer: string },
 ): BrowserDoor | undefined {
   const { resource } = byToken;
   const { browser: terms } = resource;
   if (terms === undefined) return undefined;
-  const { registered, keys, now } = by;
-  const { origin } = new URL(resource.url);
+  const { registered, keys, issuer, now } = by;
   // A browser's token lasts as long as its cookie, whatever the resource's `lifetime`.
   const resources = [{ ...resource, lifetime: terms.lifetime }];
   const settings = { ...frontEndForBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
@@ -214,16 +215,16 @@ function createBrowserDoor(
       frontEnd === client.name ? client.audience : undefined,
     rules: new Map([[client.name, rules]]),
     people: identifyUserBase(registered),
+    issuer,
     now,
   };
   return {
     resource,
-    origin,
     terms,
     byToken,
     byCookie: createDoor(resource, ofCookies, 'cookie'),
-    cookies: createDoorCookies(resource),
-    logins: createDoorLogins(keys.door, resource, now),
+    tickets: createDoorTickets(keys.door, resource, now),
+    keys: keys.door,
     client,
     grants: { ...by.grants, accessTokens },
   };
@@ -233,9 +234,9 @@ function createBrowserDoor(
 function createDoors(
   resources: readonly Resource[],
   frontEnds: readonly FrontEndConfig[],
-  by: Pick<Grants, 'accessTokens' | 'endedLogins'> & Pick<PathContext, 'registered' | 'now'>,
+  by: Pick<Grants, 'accessTokens' | 'endedLogins'> & Pick<PathContext, 'registered' | 'now'> & Pick<Door, 'issuer'>,
 ): readonly Door[] {
-  const { accessTokens: tokens, endedLogins, registered, now } = by;
+  const { accessTokens: tokens, endedLogins, registered, issuer, now } = by;
   const people = identifyUserBase(registered);
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   const credentialsOf = new Map(
@@ -261,7 +262,7 @@ function createDoors(
       if (client !== undefined && !takesClients) return undefined;
       return audienceOfFrontEnd(client === undefined ? frontEnd : { ...frontEnd, client });
     };
-    return createDoor(resource, { tokens, endedLogins, audienceOf, rules, people, now });
+    return createDoor(resource, { tokens, endedLogins, audienceOf, rules, people, issuer, now });
   });
 }
 

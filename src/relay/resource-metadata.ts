@@ -1,22 +1,19 @@
+import type { Config } from '../config/config.ts';
+import { issuersOf } from '../config/registration-config.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { bareMetadataPath, resourceMetadata, resourceMetadataPaths } from '../routes/protected-resource.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ServedRegistration } from './registrations.ts';
 
 /**
  * The endpoints with metadata of resources. Resources at different hosts may share a path. A host with only one resource
  * also has its metadata at the bare path.
  */
-export function resourceMetadataEndpoints(
-  served: readonly Pick<ServedRegistration, 'doors' | 'issuer'>[],
-): readonly Endpoint[] {
-  const all = served.flatMap(({ doors, issuer }) =>
-    doors.map(({ resource }) => ({
-      paths: resourceMetadataPaths(resource),
-      url: new URL(resource.url),
-      handle: resourceMetadata(resource, issuer),
-    })),
-  );
+export function resourceMetadataEndpoints(config: Config): readonly Endpoint[] {
+  const all = config.resources.map((resource) => ({
+    paths: resourceMetadataPaths(resource),
+    url: new URL(resource.url),
+    handle: resourceMetadata(resource, issuersOf(config, resource)),
+  }));
   const hostnames = new Set(all.map(({ url }) => url.hostname));
   const byHost = Map.groupBy(all, ({ url }) => url.host);
   const atPaths = all.flatMap(({ paths, ...metadata }) => {

@@ -88,6 +88,9 @@ export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }
       const isMostlyProviderToken = 2 * providerToken.length > JSON.stringify(tokenContent).length;
       throw new RelayError(isMostlyProviderToken ? 'provider_token_too_long' : 'identity_too_long');
     },
+    /** Whether `open` would return without decrypting the token. */
+    remembers: (token: string, { audience }: Pick<Resource, 'audience'>): boolean =>
+      token.length <= limits.resourceTokenLength && remembered.get(hashKey(token, ...audience)) !== undefined,
     /** Opens a token, even after its end. @returns undefined if it is altered, impossible, or for another resource */
     open: (token: string, { audience }: Pick<Resource, 'audience'>) => ifPossible(openAndRemember(token, audience)),
     /** Opens a token that may be for any of several resources, as `open`. Only the last step is repeated for each. */

@@ -2,13 +2,43 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { AccessTokenContent, createAccessTokens } from './access-tokens.ts';
 import type { EndedLogins } from './ended-logins.ts';
-import type { Resource } from './resource.ts';
+import { idAtProvider, type Resource } from './resource.ts';
 
 /** Why a door is closed to a token that it may have opened to before. */
 export type Closing = 'reload' | 'token_end' | 'logout';
 
-/** Decides which tokens open one resource. Every request to the resource passes its door. */
+/**
+ * Decides which tokens open one resource, among those of one registration. Every request to the resource passes one of
+ * its doors.
+ */
 export type Door = ReturnType<typeof createDoor>;
+
+/** The doors of one resource: one for each registration whose people it serves. */
+export type Doors = readonly [Door, ...Door[]];
+
+/** What has passed a door. */
+export interface Entered {
+  readonly door: Door;
+  readonly opened: AccessTokenContent;
+}
+
+/**
+ * Opens the door that a token was issued for. The token itself says which one that is, because it is sealed for one
+ * registration.
+ *
+ * @throws {RelayError} as `open` of the door, also if the token was issued for none
+ */
+export async function enter(doors: Doors, token: string): Promise<Entered> {
+  const [first, ...others] = doors;
+  const door = others.length === 0 ? first : findDoor(doors, token);
+  return { door, opened: await door.open(token) };
+}
+
+/** The door that a token was issued for; the first one, which refuses the token, if there is none. */
+function findDoor(doors: Doors, token: string): Door {
+  // Most tokens come again and again. To find a remembered one costs less than to decrypt it at the wrong doors.
+  return doors.find((door) => door.remembers(token)) ?? doors.find((door) => door.isIssuedFor(token)) ?? doors[0];
+}
 
 /**
  * @param by.audienceOf returns the audience that a token must have now; undefined if its front end may not use the
@@ -18,13 +48,15 @@ export type Door = ReturnType<typeof createDoor>;
 export function createDoor(
   resource: Resource,
   by: {
-    readonly tokens: Pick<ReturnType<typeof createAccessTokens>, 'open'>;
+    readonly tokens: Pick<ReturnType<typeof createAccessTokens>, 'open' | 'remembers'>;
     readonly endedLogins: Pick<EndedLogins, 'hasEndedAsKnown'>;
     /** A name for the provider's users, who are the same people at all doors of this provider. */
     readonly people: string;
     readonly audienceOf: (opened: Pick<AccessTokenContent, 'frontEnd' | 'client' | 'credential'>) => string | undefined;
     /** The `hashRules` of each front end that apply now. */
     readonly rules: ReadonlyMap<string, string>;
+    /** The name of the relay in `iss` at the registration. */
+    readonly issuer: string;
     readonly now: Clock;
   },
   shown: 'token' | 'cookie' = 'token',
@@ -46,6 +78,10 @@ export function createDoor(
   }
   return {
     resource,
+    issuer: by.issuer,
+    remembers: (token: string): boolean => by.tokens.remembers(token, resource),
+    /** Whether a token was issued for this resource at this registration. It may have ended. */
+    isIssuedFor: (token: string): boolean => by.tokens.open(token, resource) !== undefined,
     /** Identifies a door across reloads: requests in flight continue only if the new door has the same key. */
     key: JSON.stringify([shown, resource.audience, resource.upstream]),
     /**
@@ -70,6 +106,6 @@ export function createDoor(
     },
     /** A name for the person of a token, the same at all doors of one provider; for a machine, its `sub`. */
     holderName: ({ sub, credential }: Pick<AccessTokenContent, 'sub' | 'credential'>): string =>
-      credential === undefined ? `${by.people} ${sub}` : sub,
+      credential === undefined ? `${by.people} ${idAtProvider(resource, sub)}` : sub,
   };
 }

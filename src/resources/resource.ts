@@ -1,5 +1,5 @@
 import type { Allow } from '../access/allow.ts';
-import type { IdentityQuestion } from '../access/identity.ts';
+import type { Identity, IdentityQuestion } from '../access/identity.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Secret } from '../sealing/secret.ts';
 
@@ -25,14 +25,26 @@ export interface Upstream {
   readonly givesToken: boolean;
 }
 
-/** An API, an MCP server or an application behind the login. The provider does not know it. @see RFC 8707 */
+/**
+ * An API, an MCP server or an application behind the login, for the people of one registration. The provider does not
+ * know it. If it serves several registrations, there is one of these for each.
+ *
+ * @see RFC 8707
+ */
 export interface Resource {
   readonly name: string;
   /** Its identifier, as the file has it. */
   readonly url: string;
-  /** The name of the registration whose users it serves. */
+  /** The name of the registration whose users it serves here. */
   readonly registration: string;
-  /** What its tokens are bound to: the registration with its client and its provider, and its identifier. */
+  /** The names of all registrations whose users it serves, in the order in which people can choose them. */
+  readonly registrations: readonly string[];
+  /** Whether the ids of people begin with the name of their registration, as in `github:583231`. */
+  readonly idsNameProvider: boolean;
+  /**
+   * What its tokens are bound to: the registration with its client and its provider, its identifier, and the form of the
+   * ids, because an application must not take a person for another one after a reload that changes the form.
+   */
   readonly audience: readonly string[];
   /** Restricts who of the people of its front ends may use it. Undefined: everybody may. */
   readonly allow: Allow | undefined;
@@ -53,6 +65,22 @@ export interface Resource {
 /** Whether the server behind a resource gets the provider's token of its caller, and acts with it. */
 export function actsAtProvider({ upstream }: Pick<Resource, 'upstream'>): boolean {
   return upstream?.givesToken === true;
+}
+
+/** A person as the resource learns them. @param identity a person as the provider of the registration says it */
+export function identityAt(
+  { idsNameProvider, registration }: Pick<Resource, 'idsNameProvider' | 'registration'>,
+  identity: Identity,
+): Identity {
+  return idsNameProvider ? { ...identity, sub: `${registration}:${identity.sub}` } : identity;
+}
+
+/** The id at the provider of a person that a resource knows as `sub`. */
+export function idAtProvider(
+  { idsNameProvider, registration }: Pick<Resource, 'idsNameProvider' | 'registration'>,
+  sub: string,
+): string {
+  return idsNameProvider ? sub.slice(registration.length + 1) : sub;
 }
 
 /**

@@ -10,7 +10,7 @@ import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
 import { type RevocableTokens, splitTokens } from '../oauth/revocation.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
-import type { Resource } from '../resources/resource.ts';
+import { identityAt, type Resource } from '../resources/resource.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 
 /** Where a person logs in: at a front end of a registration, and maybe for a resource. */
@@ -48,7 +48,8 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
     const verdict = await registration
       .judge(tokens, allows, question, observe)
       .catch(resource === undefined ? undefined : failUnchecked);
-    const { refusedBy, person, identity, fields } = verdict;
+    const { refusedBy, person, fields } = verdict;
+    const identity = resource && verdict.identity && identityAt(resource, verdict.identity);
     ctx.state.person = identity?.sub;
     if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
     if (refusedBy === undefined) return requireShort(identity);

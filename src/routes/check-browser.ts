@@ -1,3 +1,4 @@
+import type { DoorHost } from '../browsers/browser-door.ts';
 import { opensPage } from '../browsers/browser-request.ts';
 import { wayBackTo } from '../browsers/way-back.ts';
 import { RelayError } from '../failures/relay-error.ts';
@@ -5,19 +6,19 @@ import type { Context, Handler } from '../http/context.ts';
 import { withoutRelayCookies } from '../http/cookies.ts';
 import type { AskedRequest, FindAsked } from '../http/forwarded-request.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
-import { type DoorPlace, enterDoor, redirectThroughProxy } from './enter-door.ts';
+import { enterDoor, redirectThroughProxy } from './enter-door.ts';
 
 /**
  * `GET /auth/check/<resource>` of a resource that opens to browsers: tells a reverse proxy whether a request may pass,
  * and whose it is. Its `Cookie` header replaces the browser's, so that the door's cookie does not reach the application
  * or its logs.
  */
-export function checkBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
+export function checkBrowser(host: DoorHost, findAsked: FindAsked): Handler {
   return async (ctx: Context) => {
-    ctx.state.resource = place.door.resource.name;
-    const opened = await enterDoor(place, ctx, () => requireAsked(ctx, findAsked));
-    if (opened === undefined) return;
-    ctx.set(identityHeaders(opened));
+    ctx.state.resource = host.resource.name;
+    const entered = await enterDoor(host, ctx, () => requireAsked(ctx, findAsked));
+    if (entered === undefined) return;
+    ctx.set(identityHeaders(entered.opened));
     // Set it even if it is empty, because proxies pass the browser's header if the answer has none.
     ctx.set('Cookie', withoutRelayCookies(ctx.get('Cookie')));
     ctx.status = 204;
@@ -28,16 +29,16 @@ export function checkBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
  * `/auth/answer/<resource>`: answers a refused request for a proxy that cannot pass on the check's own answer. If
  * another tab has logged in meanwhile, the browser returns to its page.
  */
-export function answerBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
+export function answerBrowser(host: DoorHost, findAsked: FindAsked): Handler {
   return async (ctx: Context) => {
-    const { door } = place;
-    ctx.state.resource = door.resource.name;
+    const { cookies, origin, resource } = host;
+    ctx.state.resource = resource.name;
     const asked = requireAsked(ctx, findAsked);
-    const opened = await enterDoor(place, ctx, () => asked);
-    if (opened === undefined) return;
+    const entered = await enterDoor(host, ctx, () => asked);
+    if (entered === undefined) return;
     const canReturn = opensPage(ctx) && asked.method === 'GET';
-    if (!canReturn || door.cookies.markReturned(ctx)) throw new RelayError('check_ineffective');
-    redirectThroughProxy(ctx, door.origin + wayBackTo(asked.target, door.origin));
+    if (!canReturn || cookies.markReturned(ctx)) throw new RelayError('check_ineffective');
+    redirectThroughProxy(ctx, origin + wayBackTo(asked.target, origin));
   };
 }
 

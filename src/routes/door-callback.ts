@@ -1,3 +1,4 @@
+import { type DoorHost, type DoorPlace, openEvenIfEnded } from '../browsers/browser-door.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
 import { type FailureCode, isFailure, RelayError, refusalsAtProvider, unlessFailed } from '../failures/relay-error.ts';
 import { type Context, type Handler, readQuery, truncatedQuery } from '../http/context.ts';
@@ -6,7 +7,7 @@ import { hashKey } from '../memory/recent.ts';
 import { readSingle, withParameters } from '../oauth/query.ts';
 import { doorPaths } from '../paths.ts';
 import { longestBrowserLifetime } from '../resources/resource.ts';
-import { type DoorPlace, redirectThroughProxy } from './enter-door.ts';
+import { redirectThroughProxy } from './enter-door.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
 import { recordCaller } from './protected-resource.ts';
@@ -19,14 +20,14 @@ import { redirectToProvider } from './redirect-to-provider.ts';
  */
 export function startAtDoor({ served, door }: DoorPlace): Handler {
   return (ctx: Context) => {
-    const { client, logins, resource } = door;
+    const { client, tickets, resource } = door;
     ctx.state.resource = resource.name;
     // Otherwise, a script of the application could open this address in a window, make the callback fail with cookies
     // that are too large, and read its unspent code from the address of the window.
     ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
     expectNavigation(ctx);
     const { state, prompt } = readQuery(ctx);
-    const { challenge, loginHint } = logins.openTicket(state);
+    const { challenge, loginHint } = tickets.open(state);
     const { provider, scopeWithAccess } = served.registration.current();
     const scope = scopeWithAccess(provider.scope, provider.scope, client, resource);
     const otherAccount = prompt === 'select_account';
@@ -40,41 +41,58 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
  * checks that the browser kept the cookie before it returns to the page. Otherwise, a browser without cookies would be
  * sent to the login forever.
  */
-export function doorCallback(place: DoorPlace): Handler {
+export function doorCallback(host: DoorHost): Handler {
   return async (ctx: Context) => {
-    ctx.state.resource = place.door.resource.name;
+    ctx.state.resource = host.resource.name;
     expectNoFrame(ctx);
     const query = readQuery(ctx);
     const code = readSingle(query['code']);
     const state = readSingle(query['state']);
-    if (code === undefined && state !== undefined) await returnToPage(place, ctx, state);
-    else await logIn(place, ctx, code, state);
+    if (code === undefined && state !== undefined) await returnToPage(host, ctx, state);
+    else await logIn(host, ctx, code, state);
   };
 }
 
 /** The first request: redeems the code, and sets the cookie of the door. */
-async function logIn(place: DoorPlace, ctx: Context, code?: string, state?: string): Promise<void> {
-  const { door } = place;
-  const { login, verifier } = door.logins.verify(ctx, state);
+async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string): Promise<void> {
+  const place = placeOfCode(host, code);
+  ctx.state.registration = place.served.registration.name;
+  const { login, verifier } = host.logins.verify(ctx, state);
   try {
-    const renews = await unlessEnded(place, login?.renews);
+    const renews = await unlessEnded(host, login?.renews);
     const granted = await redeem(place, ctx, { code, verifier }, renews);
-    clearCacheOfOther(place, ctx, granted);
-    door.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
+    clearCacheOfOther(host, ctx, granted);
+    host.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
   } catch (error) {
     // After any other failure, the earlier login goes on, and its cookie still opens the door.
-    if (isRefusal(error) && login?.renews) await endEverywhere(place, login.renews.login);
+    if (isRefusal(error) && login?.renews) await endEverywhere(host, login.renews.login);
     throw error;
   }
-  redirectThroughProxy(ctx, withParameters(door.origin + doorPaths.callback, { state: state ?? '' }));
+  redirectThroughProxy(ctx, withParameters(host.origin + doorPaths.callback, { state: state ?? '' }));
+}
+
+/**
+ * The place of the registration that issued a code. The code itself says which one that is, because it is sealed for one
+ * registration: no parameter can make another registration redeem it (a mix-up).
+ *
+ * @returns if no registration of the resource issued the code, a place that refuses it: a place whose provider is not
+ *   known now, if there is one, because that may have issued it
+ * @see RFC 9207 §1
+ */
+function placeOfCode({ places }: DoorHost, code = ''): DoorPlace {
+  const [first] = places;
+  const isKnown = ({ served }: DoorPlace) => unlessFailed(() => served.registration.current()) !== undefined;
+  const known = places.filter(isKnown);
+  const issuer = known.find(({ served, door }) => served.grants.codes.openExpired(code, door.client.audience));
+  return issuer ?? places.find((place) => !known.includes(place)) ?? first;
 }
 
 /** The second request: returns to the page, if the browser has kept the cookie. */
-async function returnToPage({ door }: DoorPlace, ctx: Context, state: string): Promise<void> {
-  const { logins, origin } = door;
-  const opened = await openByCookie(ctx, () => ctx, door);
-  if (opened === undefined) throw new RelayError('cookie_refused');
-  recordCaller(ctx, opened, 'cookie');
+async function returnToPage(host: DoorHost, ctx: Context, state: string): Promise<void> {
+  const { logins, origin } = host;
+  const entered = await openByCookie(ctx, () => ctx, host);
+  if (entered === undefined) throw new RelayError('cookie_refused');
+  recordCaller(ctx, entered, 'cookie');
   const login = logins.find(ctx, state);
   // The browser has kept the cookie of an earlier login, but began another one, because the proxy does not show the cookie
   // to the check. Without this failure, it would be sent to the login forever.
@@ -90,11 +108,12 @@ async function returnToPage({ door }: DoorPlace, ctx: Context, state: string): P
  * as that of a frame: otherwise, the script could cause one, and the code would still be worth a login. In the browser
  * that began the login, a refused prefetch must not spend the code, and only that browser can redeem it.
  */
-export function spendForeignCode({ served, door }: DoorPlace): Handler {
+export function spendForeignCode(host: DoorHost): Handler {
   return async (ctx: Context, next) => {
     const query = truncatedQuery(ctx);
     const code = unlessFailed(() => readSingle(query['code']));
-    const isOwn = unlessFailed(() => door.logins.verify(ctx, readSingle(query['state']))) !== undefined;
+    const isOwn = unlessFailed(() => host.logins.verify(ctx, readSingle(query['state']))) !== undefined;
+    const { served, door } = placeOfCode(host, code);
     const opened =
       isOwn || code === undefined ? undefined : served.grants.codes.openExpired(code, door.client.audience);
     if (opened !== undefined) {
@@ -106,10 +125,9 @@ export function spendForeignCode({ served, door }: DoorPlace): Handler {
 }
 
 /** Clears the cache of a browser in which another person was logged in, because it may show that person's pages. */
-function clearCacheOfOther({ door }: DoorPlace, ctx: Context, { identity }: Granted): void {
-  const cookie = door.cookies.get(ctx);
-  const earlier = cookie === undefined ? undefined : door.grants.accessTokens.open(cookie, door.resource);
-  if (earlier !== undefined && earlier.sub !== identity?.sub) ctx.set('Clear-Site-Data', '"cache"');
+function clearCacheOfOther(host: DoorHost, ctx: Context, { identity }: Granted): void {
+  const earlier = openEvenIfEnded(host, ctx);
+  if (earlier !== undefined && earlier.opened.sub !== identity?.sub) ctx.set('Clear-Site-Data', '"cache"');
 }
 
 /** Redeems a code as the token endpoint does. The access token that it grants is the content of the cookie. */
@@ -146,14 +164,14 @@ function failOnPage(error: unknown): never {
 
 /** The login that this one renews; undefined if it has ended meanwhile. */
 async function unlessEnded(
-  { served }: DoorPlace,
+  { endedLogins }: DoorHost,
   renews: EndpointRequest['renews'],
 ): Promise<EndpointRequest['renews']> {
-  const hasEnded = renews !== undefined && (await served.grants.endedLogins.hasEnded(renews.login));
+  const hasEnded = renews !== undefined && (await endedLogins.hasEnded(renews.login));
   return hasEnded ? undefined : renews;
 }
 
 /** Ends a login in all browsers that have its cookie. */
-async function endEverywhere({ served }: DoorPlace, login: string): Promise<void> {
-  await served.grants.endedLogins.end(login, longestBrowserLifetime * 1000);
+async function endEverywhere({ endedLogins }: DoorHost, login: string): Promise<void> {
+  await endedLogins.end(login, longestBrowserLifetime * 1000);
 }

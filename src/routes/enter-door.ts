@@ -1,4 +1,4 @@
-import type { BrowserDoor } from '../browsers/browser-door.ts';
+import { type DoorHost, type DoorPlace, findPlace } from '../browsers/browser-door.ts';
 import { opensPage } from '../browsers/browser-request.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
 import { showLoggedOut } from '../browsers/door-pages.ts';
@@ -6,87 +6,99 @@ import { wayBackTo } from '../browsers/way-back.ts';
 import { answerWithPage } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
 import { RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
-import type { Served } from '../front-ends/front-ends.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import type { AskedRequest } from '../http/forwarded-request.ts';
 import { hasResourceToken } from '../oauth/authorization-header.ts';
 import { withParameters } from '../oauth/query.ts';
-import type { AccessTokenContent } from '../resources/access-tokens.ts';
+import { doorPaths } from '../paths.ts';
+import { type Entered, enter } from '../resources/door.ts';
 import { createChallenge, recordCaller, requireToken } from './protected-resource.ts';
 
-/** A resource that opens to browsers, with the registration that logs its people in. */
-export interface DoorPlace {
-  /** The registration at one of its paths. `word` is the last part of the path. */
-  readonly served: Served & { readonly word: string };
-  readonly door: BrowserDoor;
-}
-
 /**
- * Opens the door of a resource to a request: by its token, or else by its cookie. A browser that opens a page without a
- * valid cookie is redirected to the login, and so is a browser whose login is to be renewed.
+ * Opens a door of a resource to a request: by its token, or else by its cookie. A browser that opens a page without a
+ * valid cookie is redirected to the login, or to the choice of its provider if there are several. A browser whose login
+ * is to be renewed is redirected to the login at the same provider.
  *
  * @param findAsked returns the request that is to pass, which a proxy may describe in headers, or throws
- * @returns the person or machine in the token or cookie; undefined if the browser was redirected to the login
+ * @returns the door with the person or machine in the token or cookie; undefined if the browser was redirected
  * @throws {RelayError} why the door stays closed
  */
 export async function enterDoor(
-  place: DoorPlace,
+  host: DoorHost,
   ctx: Context,
   findAsked: () => AskedRequest,
-): Promise<AccessTokenContent | undefined> {
-  const { door } = place;
+): Promise<Entered | undefined> {
+  const { logins, origin } = host;
   if (hasResourceToken(ctx.req.headersDistinct['authorization'] ?? [])) {
-    const opened = await door.byToken.open(requireToken(ctx));
-    recordCaller(ctx, opened);
-    return opened;
+    const entered = await enter(host.byToken, requireToken(ctx));
+    recordCaller(ctx, entered);
+    return entered;
   }
-  const opened = await openByCookie(ctx, findAsked, door);
+  const entered = await openByCookie(ctx, findAsked, host);
   const isPage = opensPage(ctx);
-  if (opened === undefined && !isPage) throw new RelayError('resource_token_missing');
+  if (entered === undefined && !isPage) throw new RelayError('resource_token_missing');
   const { method, target } = findAsked();
-  if (opened === undefined) {
+  if (entered === undefined) {
     if (method !== 'GET') throw new RelayError('login_needed');
     // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
-    if (door.logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
-    redirectToLogin(ctx, beginLogin(place, ctx, { wayBack: wayBackTo(target, door.origin) }));
+    if (logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
+    redirectToLogin(ctx, beginLogin(host, ctx, wayBackTo(target, origin)));
     return undefined;
   }
-  if (isPage && method === 'GET' && isDueForRenewal(place, ctx, opened)) {
-    const { login, sub, preferred_username: name, email } = opened;
-    const renewal = { wayBack: wayBackTo(target, door.origin), renews: { login, sub } };
-    redirectToLogin(ctx, beginLogin(place, ctx, renewal, { loginHint: email ?? name }));
+  if (isPage && method === 'GET' && isDueForRenewal(host, ctx, entered)) {
+    redirectToLogin(ctx, beginRenewal(host, ctx, entered, wayBackTo(target, origin)));
     return undefined;
   }
-  recordCaller(ctx, opened, 'cookie');
-  return opened;
+  recordCaller(ctx, entered, 'cookie');
+  return entered;
 }
 
 /**
  * Whether to send the browser to the provider again, which says who the person is and whether they may still log in.
  * While one attempt is under way, the old cookie still works, so that an outage of the provider locks nobody out.
  */
-function isDueForRenewal({ door, served }: DoorPlace, ctx: Context, { iat, login }: AccessTokenContent): boolean {
-  const { logins, terms } = door;
-  const isDue = served.now() >= (iat + terms.renew) * 1000;
+function isDueForRenewal({ logins, terms, now }: DoorHost, ctx: Context, { opened: { iat, login } }: Entered): boolean {
+  const isDue = now() >= (iat + terms.renew) * 1000;
   return isDue && !logins.isRenewing(ctx, login) && !logins.hasFinished(ctx);
 }
+
+/** Asks the provider to let the person choose another account there. */
+export type OtherAccount = 'select_account' | undefined;
 
 /**
  * Begins a login of a browser at a resource, and sets its cookies.
  *
- * @returns the address at the host of the login where it starts
+ * @returns the address where it starts, or where the person chooses the provider
  */
-function beginLogin(
-  { served, door }: DoorPlace,
-  ctx: Context,
-  login: Parameters<BrowserDoor['logins']['begin']>[1],
-  { loginHint, prompt }: { readonly loginHint?: string | undefined; readonly prompt?: 'select_account' } = {},
-): string {
-  const state = door.logins.begin(ctx, login, loginHint);
-  const url = `${served.issuer}/door/${door.resource.name}`;
-  return withParameters(url, prompt === undefined ? { state } : { state, prompt });
+function beginLogin(host: DoorHost, ctx: Context, wayBack: string, prompt?: OtherAccount): string {
+  const challenge = host.logins.begin(ctx, { wayBack });
+  const [place, another] = host.places;
+  if (another === undefined) return startOf(place, challenge, { prompt });
+  return addressWith(host.origin + doorPaths.choose, challenge, prompt);
 }
+
+/** Begins the renewal of a login, at its own provider. @returns the address where it starts */
+function beginRenewal(host: DoorHost, ctx: Context, { door, opened }: Entered, wayBack: string): string {
+  const { login, sub, preferred_username: name, email } = opened;
+  const [first] = host.places;
+  const place = findPlace(host, door.resource.registration) ?? first;
+  const challenge = host.logins.begin(ctx, { wayBack, renews: { login, sub } });
+  return startOf(place, challenge, { loginHint: email ?? name });
+}
+
+/** The address at the host of the login where a login that has begun starts, with its ticket. */
+export function startOf(
+  { served, door }: DoorPlace,
+  challenge: string,
+  { loginHint, prompt }: { readonly loginHint?: string | undefined; readonly prompt?: OtherAccount },
+): string {
+  const ticket = door.tickets.issue(challenge, loginHint);
+  return addressWith(`${served.issuer}/door/${door.resource.name}`, ticket, prompt);
+}
+
+const addressWith = (url: string, state: string, prompt: OtherAccount) =>
+  withParameters(url, prompt === undefined ? { state } : { state, prompt });
 
 function redirectToLogin(ctx: Context, start: string): void {
   ctx.state.startsLogin = true;
@@ -103,15 +115,15 @@ export function redirectThroughProxy(ctx: Context, target: string): void {
 /**
  * Answers failures at a resource: with a page if the browser would show it, otherwise with the challenge for programs.
  */
-export function answerAtDoor({ served, door }: DoorPlace): AnswerFailure {
-  const challenge = createChallenge(door.resource);
+export function answerAtDoor(host: DoorHost): AnswerFailure {
+  const challenge = createChallenge(host.resource);
   return (ctx, failure) => {
     challenge(ctx, failure);
     if (!opensPage(ctx)) return;
     // The page would replace the challenge with the header of the failure, which does not say where to log in.
     const authenticate = ctx.response.get('WWW-Authenticate');
-    if (failure.code === 'resource_token_missing') showLoggedOut(ctx, served.pages, siteOf(door));
-    else answerWithPage(ctx, failure, served.pages, { login: linkOfFailure({ served, door }, ctx, failure) });
+    if (failure.code === 'resource_token_missing') showLoggedOut(ctx, host.pages, siteOf(host));
+    else answerWithPage(ctx, failure, host.pages, { login: linkOfFailure(host, ctx, failure) });
     if (authenticate) ctx.set('WWW-Authenticate', authenticate);
   };
 }
@@ -135,24 +147,23 @@ const notByLogin: readonly string[] = [
 ];
 
 /** The link to what a person can do about a failure. @returns undefined if they can only try again later */
-function linkOfFailure(place: DoorPlace, ctx: Context, { code }: RelayError): Markup | undefined {
-  const { door, served } = place;
-  const { pages } = served;
+function linkOfFailure(host: DoorHost, ctx: Context, { code }: RelayError): Markup | undefined {
+  const { logins, pages } = host;
   if (notByLogin.includes(code)) return undefined;
   // The browser has the cookie, but the proxy does not pass it to the check.
   const isLostByProxy = code === 'cookie_refused' && ctx.state.by === 'cookie';
   if (isLostByProxy || code === 'check_ineffective') {
-    return html`<a href="/">${pages.text('go_on', { site: siteOf(door) })}</a>`;
+    return html`<a href="/">${pages.text('go_on', { site: siteOf(host) })}</a>`;
   }
   if (code === 'login_needed') {
     return html`<a href="/" target="_blank" rel="noopener">${pages.text('log_in_elsewhere')}</a>`;
   }
   const isRefusal = accountRefusals.includes(code);
   if (!isRefusal && code !== 'cookie_refused') return html`<a href="/">${pages.text('log_in_again')}</a>`;
-  door.logins.forgetFinished(ctx);
-  const start = beginLogin(place, ctx, { wayBack: '/' }, isRefusal ? { prompt: 'select_account' } : {});
+  logins.forgetFinished(ctx);
+  const start = beginLogin(host, ctx, '/', isRefusal ? 'select_account' : undefined);
   return html`<a href="${start}">${pages.text(isRefusal ? 'log_in_otherwise' : 'log_in_again')}</a>`;
 }
 
 /** The host of a resource, as people know it. */
-export const siteOf = ({ origin }: Pick<BrowserDoor, 'origin'>): string => new URL(origin).host;
+export const siteOf = ({ origin }: Pick<DoorHost, 'origin'>): string => new URL(origin).host;

@@ -7,19 +7,20 @@ import {
 } from '../api-proxy/headers.ts';
 import { applicationUrl, relayedLocation } from '../api-proxy/path.ts';
 import { answerHeaders, openingHeaders } from '../api-proxy/websocket.ts';
+import type { DoorHost } from '../browsers/browser-door.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler, RequestState } from '../http/context.ts';
 import { isRelayCookie, withoutRelayCookies } from '../http/cookies.ts';
 import { passedMethods } from '../http/cors.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
-import type { Door } from '../resources/door.ts';
+import { type Door, type Doors, enter } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import type { Resource, Upstream } from '../resources/resource.ts';
 import type { Cut, Stream, StreamSource, Streams } from '../resources/streams.ts';
 import type { StreamedResponse, UpstreamCall, WebSocketOpening } from '../upstream/messages.ts';
 import type { Transfer } from '../upstream/transfer.ts';
-import { type DoorPlace, enterDoor } from './enter-door.ts';
+import { enterDoor } from './enter-door.ts';
 import { isUnusable, type Passage, passOn, requireTarget } from './pass-on.ts';
 import { recordCaller, requireToken } from './protected-resource.ts';
 import { closings, requireOpening } from './websocket.ts';
@@ -67,18 +68,18 @@ interface Entry extends Pick<Stream, 'door' | 'opened' | 'mayStayAt'> {
 }
 
 /**
- * The gateway of a resource: passes each request to which the door opens to the server behind it, and says whose it is.
+ * The gateway of a resource: passes each request to which a door opens to the server behind it, and says whose it is.
  *
- * @param place the door for browsers, if the resource has one
+ * @param host of the resource, if it opens to browsers
  */
-export function gateway(door: Door, upstream: Upstream, context: GatewayContext, place?: DoorPlace): Handler {
+export function gateway(doors: Doors, upstream: Upstream, context: GatewayContext, host?: DoorHost): Handler {
   const { streams } = context;
-  const { resource } = door;
+  const [{ resource }] = doors;
   const rulesForPrograms = passAsApi(resource, upstream);
   const rulesForBrowsers = passAsApplication(resource, upstream);
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
-    const entry = place === undefined ? await enterByToken(ctx, door) : await enterByTokenOrCookie(place, ctx);
+    const entry = host === undefined ? await enterByToken(ctx, doors) : await enterByTokenOrCookie(host, ctx);
     // The browser was redirected to the login.
     if (entry === undefined) return;
     const { method } = ctx;
@@ -109,22 +110,21 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext,
   };
 }
 
-async function enterByToken(ctx: Context, door: Door): Promise<Entry> {
+async function enterByToken(ctx: Context, doors: Doors): Promise<Entry> {
   const token = requireToken(ctx);
-  const opened = await door.open(token);
-  recordCaller(ctx, opened);
-  return { door, opened, isOfBrowser: false, mayStayAt: (present) => present.isGrantedNow(token) };
+  const entered = await enter(doors, token);
+  recordCaller(ctx, entered);
+  return { ...entered, isOfBrowser: false, mayStayAt: (present) => present.isGrantedNow(token) };
 }
 
 /** @returns undefined if the browser was redirected to the login */
-async function enterByTokenOrCookie(place: DoorPlace, ctx: Context): Promise<Entry | undefined> {
-  const { byToken, byCookie, cookies } = place.door;
-  const opened = await enterDoor(place, ctx, () => ({ method: ctx.method, target: ctx.url }));
-  if (opened === undefined) return undefined;
+async function enterByTokenOrCookie(host: DoorHost, ctx: Context): Promise<Entry | undefined> {
+  const entered = await enterDoor(host, ctx, () => ({ method: ctx.method, target: ctx.url }));
+  if (entered === undefined) return undefined;
   const isOfBrowser = ctx.state.by === 'cookie';
-  const token = isOfBrowser ? (cookies.get(ctx) ?? '') : requireToken(ctx);
+  const token = isOfBrowser ? (host.cookies.get(ctx) ?? '') : requireToken(ctx);
   const mayStayAt = (present: Door) => present.isGrantedNow(token);
-  return { door: isOfBrowser ? byCookie : byToken, opened, isOfBrowser, mayStayAt };
+  return { ...entered, isOfBrowser, mayStayAt };
 }
 
 /** The rules by which requests and their responses pass, for programs or for browsers. */

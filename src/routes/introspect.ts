@@ -6,43 +6,45 @@ import type { Context, Handler } from '../http/context.ts';
 import { hashKey } from '../memory/recent.ts';
 import { parseBasicCredentials } from '../oauth/authorization-header.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
-import type { Door } from '../resources/door.ts';
+import { type Doors, enter } from '../resources/door.ts';
 import { recordCaller } from './protected-resource.ts';
 
 /**
- * `POST /auth/<registration>/introspect`: tells the server of a resource whose token it got. A correct secret is never
- * limited, so that strangers who send made-up tokens to the server cannot shut it out.
+ * `POST /auth/<registration>/introspect`: tells the server of a resource whose token it got, even if the token is of
+ * another registration of the resource. A correct secret is never limited, so that strangers who send made-up tokens to
+ * the server cannot shut it out.
  *
+ * @param resources the doors of each resource of the registration
  * @see RFC 7662 §2
  */
-export function introspectionEndpoint({ doors, issuer, limits }: Served): Handler {
+export function introspectionEndpoint({ limits }: Served, resources: readonly Doors[]): Handler {
   return async (ctx: Context) => {
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
-    const door = authenticateServer(ctx, parameters, doors);
-    if (door === undefined) {
+    const doors = authenticateServer(ctx, parameters, resources);
+    if (doors === undefined) {
       await limits.countWrongSecret(ctx.req);
       throw new RelayError('resource_secret_wrong');
     }
-    ctx.state.resource = door.resource.name;
+    ctx.state.resource = doors[0].resource.name;
     const { token } = parameters;
     if (token === undefined) throw new RelayError('token_request_invalid');
-    ctx.body = await describeToken(ctx, door, token, issuer);
+    ctx.body = await describeToken(ctx, doors, token);
   };
 }
 
-/** Authenticates the server of a resource by its secret. @returns the door of the resource; undefined if it is wrong */
+/** Authenticates the server of a resource by its secret. @returns the doors of the resource; undefined if it is wrong */
 function authenticateServer(
   ctx: Context,
   { client_id, client_secret }: EndpointParameters,
-  doors: readonly Door[],
-): Door | undefined {
+  resources: readonly Doors[],
+): Doors | undefined {
   const [header, ...others] = ctx.req.headersDistinct['authorization'] ?? [];
   const secretsInBody = client_secret === undefined ? [] : [client_secret];
   // A request must not send a secret in both ways. @see RFC 6749 §2.3
   if (others.length > 0 || (header !== undefined && secretsInBody.length > 0)) return undefined;
   const { name = client_id, secrets = secretsInBody } = parseBasicCredentials(header) ?? {};
-  const found = doors.find(({ resource }) => resource.name === name);
-  const expected = (found?.resource.secrets ?? []).map((secret) => hashSecret(secret.reveal()));
+  const found = resources.find(([{ resource }]) => resource.name === name);
+  const expected = (found?.[0].resource.secrets ?? []).map((secret) => hashSecret(secret.reveal()));
   const given = secrets.map(hashSecret);
   const isCorrect = given.some((one) => expected.some((other) => timingSafeEqual(one, other)));
   return isCorrect ? found : undefined;
@@ -51,12 +53,12 @@ function authenticateServer(
 /** Hashed, because `timingSafeEqual` only compares buffers of the same length. */
 const hashSecret = (secret: string) => Buffer.from(hashKey(secret));
 
-/** Describes a token. The answer does not say why a token is not good. @see RFC 7662 §2.2 */
-async function describeToken(ctx: Context, { resource, open }: Door, token: string, issuer: string) {
+async function describeToken(ctx: Context, doors: Doors, token: string) {
   try {
-    const opened = await open(token);
-    recordCaller(ctx, opened);
-    const { frontEnd, client, credential, sub, preferred_username, email, groups, iat, exp } = opened;
+    const entered = await enter(doors, token);
+    recordCaller(ctx, entered);
+    const { issuer, resource } = entered.door;
+    const { frontEnd, client, credential, sub, preferred_username, email, groups, iat, exp } = entered.opened;
     return {
       active: true,
       iss: issuer,

@@ -5,8 +5,7 @@ import { makePublic } from '../http/cors.ts';
 import { type AnswerFailure, answerFailures, answerWith } from '../http/error-responder.ts';
 import { requireResourceToken } from '../oauth/authorization-header.ts';
 import { parseQuery } from '../oauth/query.ts';
-import type { AccessTokenContent } from '../resources/access-tokens.ts';
-import type { Door } from '../resources/door.ts';
+import { type Doors, type Entered, enter } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import type { Resource } from '../resources/resource.ts';
 
@@ -28,13 +27,16 @@ export function resourceMetadataUrl({ url }: Pick<Resource, 'url'>): string {
 /**
  * `GET /.well-known/oauth-protected-resource<path>`: tells clients where to log in for a resource.
  *
- * @param authorizationServer the issuer of its registration
+ * @param authorizationServers the issuers where clients can log in for it
  * @see RFC 9728 §3.2
  */
-export function resourceMetadata({ name, url, scope }: Resource, authorizationServer: string): Middleware {
+export function resourceMetadata(
+  { name, url, scope }: Pick<Resource, 'name' | 'url' | 'scope'>,
+  authorizationServers: readonly string[],
+): Middleware {
   const metadata = {
     resource: url,
-    authorization_servers: [authorizationServer],
+    authorization_servers: authorizationServers,
     bearer_methods_supported: ['header'],
     scopes_supported: scope?.split(' '),
     resource_name: name,
@@ -52,12 +54,13 @@ export function resourceMetadata({ name, url, scope }: Resource, authorizationSe
  *
  * @see RFC 6750 §3, RFC 9728 §5.1
  */
-export function checkRequest({ resource, open }: Door): Handler {
+export function checkRequest(doors: Doors): Handler {
+  const [{ resource }] = doors;
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
-    const opened = await open(requireToken(ctx));
-    recordCaller(ctx, opened);
-    ctx.set(identityHeaders(opened));
+    const entered = await enter(doors, requireToken(ctx));
+    recordCaller(ctx, entered);
+    ctx.set(identityHeaders(entered.opened));
     ctx.status = 204;
   };
 }
@@ -65,9 +68,10 @@ export function checkRequest({ resource, open }: Door): Handler {
 /** Records to whom a door has opened. @param by what a person showed */
 export function recordCaller(
   { state }: Context,
-  { sub, credential }: AccessTokenContent,
+  { door, opened: { sub, credential } }: Entered,
   by: 'cookie' | 'token' = 'token',
 ): void {
+  state.registration = door.resource.registration;
   state.person = sub;
   state.by = credential === undefined ? by : 'machine';
 }

@@ -58,6 +58,7 @@ describe('the configuration', () => {
       providerTimeout: 10_000,
       proxy: {},
       stateCheck: 'browsers',
+      title: 'GitHub',
       redirectUris: ['https://app.example.com/'],
       refreshTokens: 'bound',
       refreshLifetime: 30 * 24 * 60 * 60,

@@ -113,9 +113,10 @@ front-ends:
       {
         name: 'notes',
         url: 'https://NOTES.example.com/mcp',
-        registration: 'github',
+        registrations: ['github'],
+        idsNameProvider: false,
         allow: config.resources[0]?.allow,
-        identity: { claims: ['email', 'groups'], groupsClaim: undefined },
+        identities: new Map([['github', { claims: ['email', 'groups'], groupsClaim: undefined }]]),
         lifetime: 3600,
         scope: undefined,
         secrets: [],
@@ -134,7 +135,7 @@ front-ends:
   app: { origin: https://a.example.com, token-delivery: code, resources: notes }
 `;
     const claimOf = (...rules: Parameters<typeof file>) =>
-      readFileConfig(file(...rules)).config.resources[0]?.identity.groupsClaim;
+      readFileConfig(file(...rules)).config.resources[0]?.identities.get('p')?.groupsClaim;
     const roles = 'allow: { groups: [staff], groups-claim: roles }';
     const others = 'allow: { users: [ada], groups-claim: others }';
     expect(claimOf('', '')).to.equal(undefined);

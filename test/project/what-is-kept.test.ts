@@ -70,6 +70,7 @@ const cookies: Readonly<Record<string, () => string[]>> = {
       const cookies = createDoorCookies({ url: 'http://localhost:3000/' });
       cookies.clear(ctx);
       cookies.markReturned(ctx);
+      cookies.rememberChoice(ctx, 'github');
     }),
   door_login: () =>
     cookiesSetBy((ctx) => {

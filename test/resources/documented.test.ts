@@ -8,11 +8,13 @@ import { documented, documentedSnippets, resourceConfigs } from '../harness/proj
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { logIn, ofApp, resourcesRelay, secret, tokensOf } from './support/resources-relay.ts';
 
-const [alone = '', ofPage = '', secretLine = '', ofPrograms = '', ofMachines = '', ofBrowsers = ''] = resourceConfigs();
+const [alone = '', ofPage = '', secretLine = '', ofPrograms = '', ofMachines = '', ofBrowsers = '', ofSeveral = ''] =
+  resourceConfigs();
 const [head = '', resources = ''] = ofPage.split(/(?=^resources:)/m);
 const publicKey = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
 const files = {
   './github-secret': { text: 'secret' },
+  './google-secret': { text: 'secret' },
   './notes-secret': { text: secret },
   './ci-secret': { text: secret },
   './robot.pub': { text: `${publicKey}` },
@@ -33,11 +35,12 @@ describe('docs/resources.md', () => {
     const ofTls = { './certificate.pem': pem, './certificate-key.pem': pem };
     const { warnings } = readFileConfig(alone, { files: { ...files, ...ofTls } });
     expect(warnings).to.deep.equal([]);
-    expect(resourceConfigs()).to.have.length(6);
+    expect(resourceConfigs()).to.have.length(7);
     const withSecret = ofPage.replace('front-ends:', `${secretLine}$&`);
     const withMachines = ofPage + ofMachines.replace('front-ends:\n', '');
     const withBrowsers = head.replace(/^trusted-proxies:.*\n/m, '') + ofBrowsers;
-    for (const text of [ofPage, withSecret, head + ofPrograms, withMachines, withBrowsers]) {
+    const withSeveral = head.replace(/^providers:.*/ms, '') + ofSeveral;
+    for (const text of [ofPage, withSecret, head + ofPrograms, withMachines, withBrowsers, withSeveral]) {
       expect(readFileConfig(text, { files }).warnings).to.deep.equal([]);
     }
   });

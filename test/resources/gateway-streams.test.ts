@@ -427,6 +427,9 @@ describe('the time of the gateway', () => {
     const opened = { login: 'a', frontEnd: 'a', audience: 'a', sub: 'a', iat: 0, exp: 0 };
     const door = {
       key: '',
+      issuer: '',
+      remembers: () => true,
+      isIssuedFor: () => true,
       whyClosedTo: async () => undefined,
       open: async () => opened,
       holderName: () => 'a',

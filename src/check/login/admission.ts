@@ -1,10 +1,15 @@
 import type { Evidence } from '../../access/access.ts';
 import type { FrontEndConfig } from '../../config/config.ts';
-import { frontEndsWithBrowsers, resourcesOfFrontEnd } from '../../config/registration-config.ts';
+import {
+  frontEndsWithBrowsers,
+  type ResourceAtRegistration,
+  resourcesOfFrontEnd,
+} from '../../config/registration-config.ts';
 import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessAnswer, AccessAnswers } from '../../providers/provider.ts';
-import type { ProviderSetting, ResourceConfig } from '../context.ts';
+import { identityAt } from '../../resources/resource.ts';
+import type { ProviderSetting } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
 import { describeFaults, describePerson, judge } from './person.ts';
 import type { Trial } from './trial.ts';
@@ -13,7 +18,7 @@ const most = 50;
 
 interface Way {
   readonly frontEnd: FrontEndConfig;
-  readonly resource?: ResourceConfig;
+  readonly resource?: ResourceAtRegistration;
 }
 
 /** Each front end of the registration, once for each of its resources. */
@@ -73,7 +78,8 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
     const message = `allow refuses this person${rule}${why === undefined ? '' : `: ${why}`}`;
     return [warning(message, adviceOn(trial, fields))];
   }
-  return [ok(identity === undefined ? 'this person may' : `this person may: ${describePerson(identity)}`)];
+  if (identity === undefined || resource === undefined) return [ok('this person may')];
+  return [ok(`this person may: ${describePerson(identityAt(resource, identity))}`)];
 }
 
 /** Says which settings name the fields that were no use. @returns null if no field was read */

@@ -44,7 +44,8 @@ export function checkAllow(readings: Readings, providers: readonly (ProviderSett
 /** Reports a groups claim that nothing uses, and warns about a claim in the syntax of JSONPath. */
 function checkGroupsClaim(reading: Reading<'allow'>, resources: Readings['resources']): void {
   const isUsedByResource = resources.some(
-    ({ values, allowWithGroupsClaim }) => values.identity?.includes('groups') && allowWithGroupsClaim === reading,
+    ({ values, registrations, allowWithGroupsClaim }) =>
+      values.identity?.includes('groups') && registrations.some((name) => allowWithGroupsClaim(name) === reading),
   );
   if (reading.isGiven('groupsClaim') && !reading.isGiven('groups') && !isUsedByResource) {
     reading.reportFault('groupsClaim', 'has no effect without groups');
@@ -185,7 +186,7 @@ function admitsEverybody(frontEnd: FrontEndReading, resources: Readings['resourc
   const ownResources = resources.filter(({ name }) => frontEnd.values.resources?.includes(name));
   return frontEnd.usableRegistrations.some(({ name, allow }) => {
     if (allow) return false;
-    const there = ownResources.filter(({ registration }) => registration === name);
+    const there = ownResources.filter((resource) => resource.registrations.includes(name));
     return there.length === 0 || there.some((resource) => !resource.allow);
   });
 }

@@ -1,8 +1,10 @@
-import { answerToClaim } from '../../access/identity.ts';
+import { allowAt, rulesOf } from '../../access/allow.ts';
+import { answerToClaim, type Claim } from '../../access/identity.ts';
 import { overlap, ownPaths } from '../../paths.ts';
 import { comparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
 import { findEntryOrReport } from '../fault.ts';
+import { titleOf } from '../provider.ts';
 import type { ProviderSettings } from '../provider-settings.ts';
 import { completeValues, type FrontEndReading, type Readings, type ResourceReading } from '../readings.ts';
 import { allowOf } from './access.ts';
@@ -22,7 +24,9 @@ export function checkResources(readings: Readings, providers: readonly (Provider
     checkUrl(resource, resources.slice(0, index));
     checkProviderIsNamed(resource, names);
     checkUpstream(resource, readings);
-    reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
+    reportUnansweredClaims(resource, (name) => providers[names.indexOf(name)]);
+    warnOfShutOut(resource);
+    reportEqualTitles(resource, registrations);
     if (!used.has(resource.name) && resource.browser === undefined) {
       resource.reportEntryFault('is used by no front end, and opens to no browser');
     }
@@ -30,19 +34,25 @@ export function checkResources(readings: Readings, providers: readonly (Provider
 }
 
 /** The resource for `Config`. Call it only if there is no fault. */
-export function resourceConfig(reading: ResourceReading) {
-  const { name, registration, secrets } = reading;
+export function resourceConfig(reading: ResourceReading, providers: ReadonlyMap<string, ProviderSettings>) {
+  const { name, registrations, idsNameProvider, secrets } = reading;
   const values = completeValues(reading);
   return {
     name,
     url: values.url,
-    registration,
+    /** The registrations whose people it serves, in the order in which they are offered. */
+    registrations,
+    /** Whether the ids that it learns begin with the name of the registration: `github:583231`. */
+    idsNameProvider,
     /** Who may use it; undefined if everybody who may log in at its front ends may. */
     allow: allowOf(reading),
-    identity: {
-      claims: values.identity ?? [],
-      groupsClaim: reading.allowWithGroupsClaim?.values.groupsClaim,
-    },
+    /** What it learns of the people of each registration. */
+    identities: new Map(
+      registrations.map((one) => [
+        one,
+        { claims: claimsAt(reading, one, providers.get(one)), groupsClaim: groupsClaimAt(reading, one) },
+      ]),
+    ),
     lifetime: values.lifetime,
     scope: values.scope,
     secrets: secrets ?? [],
@@ -130,18 +140,66 @@ function checkGatewayPath(
   }
 }
 
-/** Reports claims that the provider of a resource cannot answer. */
-function reportUnansweredClaims(
-  { values: { identity: asked = [] }, allowWithGroupsClaim, registration, reportFault }: ResourceReading,
+const groupsClaimAt = ({ allowWithGroupsClaim }: ResourceReading, registration: string) =>
+  allowWithGroupsClaim(registration)?.values.groupsClaim;
+
+/** Why the provider of a registration cannot answer a claim. Undefined if it can, or if it has a fault. */
+function whyUnanswered(
+  resource: ResourceReading,
+  claim: Claim,
+  registration: string,
   settings: ProviderSettings | undefined,
-): void {
-  if (settings === undefined) return;
+): string | undefined {
+  if (settings === undefined) return undefined;
   const access = 'known' in settings ? settings.known.access : undefined;
-  for (const claim of asked) {
-    const answer = answerToClaim(claim, { groupsClaim: allowWithGroupsClaim?.values.groupsClaim }, access);
-    if (answer.kind !== 'cannot') continue;
-    const which = `has ${claim}, which the provider ${registration} does not say`;
-    reportFault('identity', `${which}: ${answer.why}`);
+  const answer = answerToClaim(claim, { groupsClaim: groupsClaimAt(resource, registration) }, access);
+  return answer.kind === 'cannot' ? answer.why : undefined;
+}
+
+/** The claims of a resource that the provider of a registration can answer. */
+function claimsAt(resource: ResourceReading, registration: string, settings: ProviderSettings | undefined) {
+  const { identity: asked = [] } = resource.values;
+  return asked.filter((claim) => whyUnanswered(resource, claim, registration, settings) === undefined);
+}
+
+/** Reports claims that no provider of a resource can answer, and warns about those that only some can. */
+function reportUnansweredClaims(
+  resource: ResourceReading,
+  settingsOf: (registration: string) => ProviderSettings | undefined,
+): void {
+  const { registrations, reportFault, warn } = resource;
+  for (const claim of resource.values.identity ?? []) {
+    const unanswered = registrations.flatMap((name) => {
+      const why = whyUnanswered(resource, claim, name, settingsOf(name));
+      return why === undefined ? [] : [`which the provider ${name} does not say: ${why}`];
+    });
+    for (const which of unanswered) {
+      if (unanswered.length === registrations.length) reportFault('identity', `has ${claim}, ${which}`);
+      else warn('identity', `has ${claim}, ${which}. Its people have none`);
+    }
+  }
+}
+
+/** Reports providers that have the same name on the page where people choose one. */
+function reportEqualTitles({ registrations: its, reportFault }: ResourceReading, all: Readings['registrations']): void {
+  const offered = all.filter(({ name }) => its.includes(name));
+  for (const [title, [first, second]] of Map.groupBy(offered, (one) => titleOf(one, all))) {
+    if (first === undefined || second === undefined) continue;
+    reportFault(
+      'provider',
+      `has ${first.name} and ${second.name}, which people cannot tell apart: both have the title ${title}`,
+    );
+  }
+}
+
+/** Warns about a provider that people can choose, although `allow` lets none of its people in. */
+function warnOfShutOut(resource: ResourceReading): void {
+  const allow = allowOf(resource);
+  const { registrations, warn } = resource;
+  if (allow === undefined || registrations.length < 2) return;
+  for (const name of registrations) {
+    const isForNobody = rulesOf(allowAt(allow, name)).length === 0;
+    if (isForNobody) warn('provider', `has ${name}, but no entry of its allow lets people of ${name} in`);
   }
 }
 
@@ -159,14 +217,16 @@ function checkFrontEndResources(
   const known = resources.map(({ name }) => name);
   const meant = named.flatMap((name) => findEntryOrReport(name, known, 'resource', report) ?? []);
   const used = resources.filter(({ name }) => meant.includes(name));
-  for (const { name, registration } of used) {
-    if (registration === '' || registrations.includes(registration)) continue;
-    report(`has ${name} of the provider ${registration}, which the front end may not use`);
+  for (const { name, registrations: its } of used) {
+    if (its.length === 0 || its.some((one) => registrations.includes(one))) continue;
+    const which = its.length === 1 ? 'the provider' : 'the providers';
+    report(`has ${name} of ${which} ${its.join(' and ')}, which the front end may not use`);
   }
   // After another fault, it is not known which providers have no resource.
-  const areAllKnown = used.length === new Set(named).size && used.every((resource) => resource.registration !== '');
+  const areAllKnown =
+    used.length === new Set(named).size && used.every((resource) => resource.registrations.length > 0);
   for (const registration of areAllKnown ? registrations : []) {
-    if (used.some((resource) => resource.registration === registration)) continue;
+    if (used.some((resource) => resource.registrations.includes(registration))) continue;
     report(`has none of the provider ${registration}: name the others in providers`);
   }
   return meant;

@@ -6,7 +6,9 @@ import { describeDelivery } from './describe-delivery.ts';
 /** Reads which callbacks of a registration must have a state. Reports a choice that its logins do not permit. */
 export function readStateCheck(reading: RegistrationReading, { resources, frontEnds }: Readings) {
   const { name, values, reportFault } = reading;
-  const openToBrowsers = resources.find(({ browser, registration }) => browser !== undefined && registration === name);
+  const openToBrowsers = resources.find(
+    (resource) => resource.browser !== undefined && resource.registrations.includes(name),
+  );
   const needingState =
     describeDelivery(frontEnds, ['code', 'session', 'cms'], name) ??
     (openToBrowsers && `resources.${openToBrowsers.name}.browser`);

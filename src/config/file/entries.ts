@@ -23,6 +23,7 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: Fi
   const values: Record<string, readonly string[]> = {};
   const positions: Record<string, Position> = {};
   let inside: SettingsMap['inside'] = {};
+  const lists = new Set<string>();
   const misspelt: string[] = [];
   for (const pair of pairs) {
     const { key, position, value } = pair;
@@ -34,6 +35,7 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: Fi
       inside = { ...inside, [innerLevel]: readInnerMaps(innerLevel, pair, place.prefix, source) };
     } else if (setting !== undefined) {
       positions[setting.name] = position;
+      if (isSeq(value)) lists.add(setting.name);
       values[setting.name] = readTexts(setting, value, source, report) ?? [];
     } else {
       const meant = reportUnknownKey(pair, place, source);
@@ -42,7 +44,7 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: Fi
   }
   // A misspelt setting counts as set, so that it is not reported as missing as well.
   for (const name of misspelt) values[name] ??= [];
-  return { ...place, path: source.path, values, positions, inside };
+  return { ...place, path: source.path, values, positions, lists, inside };
 }
 
 /** Whether a level has `false` in place of a map, such as `browser: false`. */

@@ -6,22 +6,15 @@ import { createFileRowMaker } from './setting.ts';
 
 const longestText = 1000;
 
-const line = (maxLength: number) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^[^\p{C}]+$/u, 'must be one line, without control characters'),
-    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
-  );
-
 const isContact = (text: string) =>
   /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(text) || (/^https?:/.test(text) && v.is(httpUrl, text));
 
-const contact = v.pipe(line(200), v.check(isContact, 'must be a mail address or a URL'));
+const contact = v.pipe(schemas.oneLine(200), v.check(isContact, 'must be a mail address or a URL'));
 const row = createFileRowMaker({ unquoted: true });
 
 /** `pages`: how the relay's own pages look and speak. */
 export const pageRows = {
-  name: row('name', line(60), {
+  name: row('name', schemas.oneLine(60), {
     help: 'name above each page, such as that of your organization',
     isFreeText: true,
   }),
@@ -56,7 +49,7 @@ function ownText(text: string) {
   const hasSamePlaceholders = (own: string) => placeholdersOf(own).join() === names.join();
   const hasOtherBraces = (own: string) => /[{}]/.test(own.replace(/\{\w+\}/g, ''));
   return v.pipe(
-    line(longestText),
+    schemas.oneLine(longestText),
     v.check(
       (own) => hasSamePlaceholders(own) && !hasOtherBraces(own),
       names.length === 0 ? 'must have no braces' : `must have ${expected}, and no other braces`,

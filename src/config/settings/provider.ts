@@ -227,6 +227,11 @@ export const providerRows = addGroup('Provider', {
 const file = createFileRowMaker();
 
 export const providerFileRows = {
+  title: file('title', schemas.oneLine(60), {
+    help: 'its name for people who choose between several providers, such as Example Staff',
+    otherwise: 'GitHub for the preset github, and so on; else the name of the entry',
+    isFreeText: true,
+  }),
   requestHeaders: file('request-headers', schemas.requestHeaders, {
     help: "headers that the provider requires in every call except discovery, with their values: { Notion-Version: '2022-06-28' }",
     repeatable: 'lines',

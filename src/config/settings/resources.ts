@@ -20,6 +20,11 @@ const claimNames = v.pipe(
   v.array(schemas.oneOf(claims)),
 );
 
+const providerNames = v.pipe(
+  schemas.names,
+  v.check((names) => new Set(names).size === names.length, 'must not name a provider twice'),
+);
+
 const row = createFileRowMaker({ unquoted: true });
 
 /** An entry of `resources`: an API or MCP server behind the login. */
@@ -29,9 +34,11 @@ export const resourceRows = {
     otherwise: 'required',
     isAddress: true,
   }),
-  provider: row('provider', schemas.pathSegment, {
-    help: 'provider whose users it serves',
+  provider: row('provider', providerNames, {
+    help: 'provider whose users it serves. With a list, also a list of one, every id that it learns begins with the name of the provider, as in github:583231; with several, people choose one',
     otherwise: 'required if there are several providers',
+    repeatable: true,
+    distinguishesList: true,
   }),
   identity: row('identity', claimNames, {
     help: 'what it learns besides id and login name: email (the primary verified one), groups (teams, where there are teams)',

@@ -124,6 +124,8 @@ export interface Setting {
   readonly otherwise?: string;
   /** The flag can be repeated; the variable has spaces between its values. With `lines`, values may contain spaces. */
   readonly repeatable?: true | 'lines';
+  /** A list of one means something else than the value alone. */
+  readonly distinguishesList?: true;
   /** The file has a map. Each text is `key: value`. */
   readonly map?: true;
   /** Joins the list of a file into the one text that the flag takes. */

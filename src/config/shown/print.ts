@@ -51,12 +51,13 @@ export function formatChangedSettings(readings: Readings): string {
   return stringifyCommented(buildFile(readings, write));
 }
 
-const writeCommented: WriteSetting = (map, { key, schema, secret, map: isMap }, found) => {
+const writeCommented: WriteSetting = (map, setting, found) => {
+  const { key, schema, secret, map: isMap } = setting;
   if (found === undefined) return;
   // Show paths of secret files, and the address of the shared memory (a password in it is refused).
   const isSecret = secret && schema !== filePath && schema !== sharedMemory;
   const shown = (text: string) => (isSecret ? masked : typedValue(schema, text));
-  const value = isMap ? mapFromLines(found.texts, shown) : valueOrList(found.texts.map(shown));
+  const value = isMap ? mapFromLines(found.texts, shown) : valueOrList(found.texts.map(shown), setting, found);
   const node = new Document().createNode(value, { flow: true });
   node.comment = ` ${found.from}`;
   map.set(key, node);
@@ -66,8 +67,16 @@ const writeCommented: WriteSetting = (map, { key, schema, secret, map: isMap }, 
 const mapFromLines = (lines: readonly string[], shown: (text: string) => unknown) =>
   Object.fromEntries(lines.map((line) => [line.replace(/: .*/s, ''), shown(line.replace(/^.*?: /s, ''))]));
 
-/** The value of a setting in a file: a list only if there are several values. */
-const valueOrList = (values: readonly unknown[]) => (values.length === 1 ? values[0] : values);
+/** The value of a setting in a file: a list if it has several values, or if a list of one means something else. */
+function valueOrList(
+  values: readonly unknown[],
+  { distinguishesList }: FileSetting,
+  found: ReturnType<typeof findEffective>,
+): unknown {
+  const staysList = distinguishesList && found?.isList;
+  return values.length === 1 && !staysList ? values[0] : values;
+}
+
 const stringifyCommented = (file: YAMLMap) => stringify(file, { lineWidth: 0, flowCollectionPadding: false });
 
 /**
@@ -75,13 +84,17 @@ const stringifyCommented = (file: YAMLMap) => stringify(file, { lineWidth: 0, fl
  * place of a client secret, it names a file for it.
  */
 export function formatMigratedFile(readings: Readings): string {
-  const file = buildFile(readings, (map, { name, key, schema }, found) => {
+  const file = buildFile(readings, (map, setting, found) => {
+    const { name, key, schema } = setting;
     const { texts = [], from } = found ?? {};
     // In a file, a provider with endpoints of its own has no preset by default.
     if (from === undefined || (from === 'default' && name !== 'provider')) return;
     const toValue = schema === filePath ? resolve : (text: string) => typedValue(schema, text);
     if (name === 'clientSecret') map.set('client-secret-file', './client-secret');
-    else map.set(key, valueOrList(texts.map((text) => toValue(text))));
+    else {
+      const values = texts.map((text) => toValue(text));
+      map.set(key, valueOrList(values, setting, found));
+    }
   });
   return stringify(file);
 }

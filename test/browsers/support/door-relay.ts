@@ -1,8 +1,9 @@
 import { ClientsRelay } from '../../clients/support/clients-relay.ts';
 import { CookieJar } from '../../harness/browser/cookie-jar.ts';
-import { granted, navigation } from '../../harness/browser/fake-browser.ts';
+import { granted, navigation, navigationWith } from '../../harness/browser/fake-browser.ts';
 import { type Answer, request } from '../../harness/client/request.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
+import type { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
 import { relayOfFile, type Settings } from '../../harness/relay/relay-of-file.ts';
 import { withoutBase } from '../../harness/system/variant.ts';
 
@@ -31,6 +32,9 @@ resources:
     '  app: { origin: https://app.example, token-delivery: code, refresh-tokens: bearer, resources: [wiki, board] }\n',
 };
 
+/** The headers of a form that a page of the same origin sends. */
+export const ownForm: Headers = navigationWith('Sec-Fetch-Site', 'same-origin');
+
 /** The headers of a page of an origin that fetches something from it. */
 export const fetching: Headers = [
   ['Accept', '*/*'],
@@ -45,6 +49,11 @@ export class DoorRelay extends ClientsRelay {
     const relay = await DoorRelay.listen();
     await relay.restart(settings);
     return relay;
+  }
+
+  /** Each provider that logs its people in. */
+  get providers(): readonly RefreshingProvider[] {
+    return [this.provider];
   }
 
   /** What the check says of a request, as nginx, Caddy, HAProxy and Traefik ask. */
@@ -77,6 +86,8 @@ export interface Page extends Answer {
 export interface Logins extends Pick<DoorRelay, 'address' | 'port' | 'provider'> {
   /** Asks for a proxy, if there is no real one. */
   readonly check?: DoorRelay['check'];
+  /** All providers, if there are several. */
+  readonly providers?: DoorRelay['providers'];
 }
 
 /** A browser whose person lets the provider log them in without a question, as one who is logged in there does. */
@@ -90,8 +101,10 @@ export class DoorBrowser {
   keepsCookie: (name: string, host: string) => boolean = () => true;
   /** Whether the proxy hands its cookies to the check. */
   proxyPassesCookies = true;
-  /** How often the provider was asked. */
+  /** How often a provider was asked. */
   logins = 0;
+  /** The requests to providers, in order. */
+  readonly asked: URL[] = [];
   readonly #relay: Logins;
   readonly #proxyPort: number | undefined;
 
@@ -142,9 +155,12 @@ export class DoorBrowser {
   async visit(address: string, headers: Headers = navigation): Promise<Page> {
     let url = new URL(address);
     for (let hops = 0; hops < 20; hops += 1) {
-      if (url.href.startsWith(this.#relay.provider.flags['authorize-url'] ?? '-')) {
+      const { provider: only, providers = [only] } = this.#relay;
+      const provider = providers.find((one) => url.href.startsWith(one.authorizeUrl));
+      if (provider !== undefined) {
         this.logins += 1;
-        url = new URL(granted(this.#relay.provider, url));
+        this.asked.push(url);
+        url = new URL(granted(provider, url));
       }
       const answer = await this.open(url.href, headers);
       const { location } = answer.headers;
@@ -154,6 +170,18 @@ export class DoorBrowser {
       url = new URL(location, url);
     }
     throw new Error(`the redirects do not end: ${this.trail.join(' ')}`);
+  }
+
+  /** Sends the form of a page with a button, and follows redirects. */
+  async press(page: Page, name: string, value: string, headers = ownForm): Promise<Page> {
+    const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
+    const fields = hidden.map(([, field = '', text = '']): [string, string] => [field, text]);
+    const [, action = ''] = /<form method="post" action="([^"]*)"/.exec(page.text) ?? [];
+    const body = `${new URLSearchParams([...fields, [name, value]])}`;
+    const answer = await this.open(new URL(action, page.url).href, headers, 'POST', body);
+    const { location } = answer.headers;
+    if (location === undefined) return { ...answer, url: page.url, text: `${answer.body}` };
+    return await this.visit(new URL(location, page.url).href);
   }
 
   /** The names of its cookies at an address. */

@@ -23,6 +23,8 @@ export interface Settings {
   readonly relay?: string;
   /** Settings of the provider, as lines of its entry. */
   readonly provider?: string;
+  /** Further entries of `providers`, as lines. */
+  readonly otherProviders?: string;
   /** The texts of further files, by their paths. */
   readonly files?: Readonly<Record<string, string>>;
   readonly surroundings?: RelaySurroundings;
@@ -93,7 +95,7 @@ export class RelayOfFile {
 
   /** Uses other settings, as after SIGHUP. */
   async reload(settings: Settings): Promise<void> {
-    const { here, path, relay = '', provider = '', replicas = 1 } = settings;
+    const { here, path, relay = '', provider = '', otherProviders = '', replicas = 1 } = settings;
     const origin = here ? `http://127.0.0.1:${this.port}` : new URL(baseUrl).origin;
     this.address = origin + (path ?? basePath);
     this.provider.registration.redirectUri = `${this.address}${callbackPath}`;
@@ -113,6 +115,7 @@ providers:
     client-id: ${clientId}
     client-secret: ${clientSecret}
     ${[...endpoints, provider].join('\n    ')}
+${otherProviders}
 front-ends:
 ${settings.frontEnds}
 `,

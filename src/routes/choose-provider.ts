@@ -1,0 +1,87 @@
+import { type DoorHost, findPlace } from '../browsers/browser-door.ts';
+import { mayComeFromForeignPage } from '../browsers/browser-request.ts';
+import { openByCookie } from '../browsers/door-cookies.ts';
+import type { DoorLogin } from '../browsers/door-logins.ts';
+import { showChoice } from '../browsers/door-pages.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import { readBody } from '../http/body.ts';
+import { type Context, type Handler, readQuery } from '../http/context.ts';
+import { redirect } from '../http/redirect.ts';
+import { expectNavigation } from '../http/request-guards.ts';
+import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { readSingle, withParameters } from '../oauth/query.ts';
+import { doorPaths } from '../paths.ts';
+import { type OtherAccount, redirectThroughProxy, siteOf, startOf } from './enter-door.ts';
+import { recordCaller } from './protected-resource.ts';
+
+/**
+ * `/.login-relay/choose` at the host of a resource: GET lets a person choose the provider of their login, POST starts the
+ * login there.
+ *
+ * GET sets no cookie of a login, so a page that links here changes nothing. `state` names the login that began when the
+ * browser opened a page, and with it the way back; any other text is as good as none.
+ */
+export function chooseProvider(host: DoorHost): Handler {
+  return async (ctx: Context) => {
+    ctx.state.resource = host.resource.name;
+    expectNavigation(ctx);
+    if (ctx.method === 'POST') await startChosen(host, ctx);
+    else await askForChoice(host, ctx);
+  };
+}
+
+async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
+  const { cookies, logins, origin, pages, places } = host;
+  const query = readQuery(ctx);
+  const state = readSingle(query['state']);
+  const prompt = readPrompt(query['prompt']);
+  const login = state === undefined ? undefined : logins.find(ctx, state);
+  // Another tab has logged in, or a reload has left one provider, whose login starts without a question.
+  const isNeedless = places.length === 1 || (prompt === undefined && (await isLoggedIn(host, ctx, login)));
+  if (isNeedless) {
+    redirectThroughProxy(ctx, origin + (login?.wayBack ?? '/'));
+    return;
+  }
+  const providers = places.map(({ served: { registration, title } }) => ({ name: registration.name, title }));
+  const kept = { ...(login && state && { state }), ...(prompt && { prompt }) };
+  showChoice(ctx, pages, { site: siteOf(host), kept, providers, last: cookies.lastChoice(ctx) });
+}
+
+/**
+ * Whether this browser is logged in here.
+ *
+ * @param login that brought the browser here
+ * @throws {RelayError} `cookie_refused` if it was logged in before that login began: then the proxy does not show the
+ *   cookie to the check, and would send the browser here forever
+ */
+async function isLoggedIn(host: DoorHost, ctx: Context, login: DoorLogin | undefined): Promise<boolean> {
+  const entered = await openByCookie(ctx, () => ctx, host);
+  if (entered === undefined) return false;
+  recordCaller(ctx, entered, 'cookie');
+  if (login === undefined) return true;
+  // In seconds, so only a cookie of an earlier second is certain to be older. `hasFinished` knows the millisecond.
+  const isOlder = (entered.opened.iat + 1) * 1000 <= login.at || host.logins.hasFinished(ctx, login.at);
+  if (isOlder) throw new RelayError('cookie_refused');
+  return true;
+}
+
+async function startChosen(host: DoorHost, ctx: Context): Promise<void> {
+  const { cookies, logins, origin } = host;
+  if (mayComeFromForeignPage(ctx, 'POST', origin)) throw new RelayError('foreign_page_refused');
+  const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
+  const { provider, state = '' } = parameters;
+  const prompt = readPrompt(parameters.prompt);
+  const place = findPlace(host, provider);
+  // A reload has taken the provider away since the page was shown, or somebody has made this name up.
+  if (place === undefined) {
+    redirect(ctx, withParameters(origin + doorPaths.choose, { state, ...(prompt && { prompt }) }));
+    return;
+  }
+  ctx.state.registration = place.served.registration.name;
+  cookies.rememberChoice(ctx, place.served.registration.name);
+  // The person asks for this login, also somebody who has just logged in with another account.
+  logins.forgetFinished(ctx);
+  redirect(ctx, startOf(place, logins.goOn(ctx, state), { prompt }));
+}
+
+const readPrompt = (given: unknown): OtherAccount => (given === 'select_account' ? given : undefined);

@@ -1,0 +1,318 @@
+import { expect } from 'chai';
+import { jsonOf, locationOf } from '../clients/support/clients-relay.ts';
+import { granted, navigation } from '../harness/browser/fake-browser.ts';
+import type { Answer } from '../harness/client/request.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { type DoorBrowser, fetching, ownForm } from './support/door-relay.ts';
+import { ada, apart, eve, providersRelay, type Registration, secret, wiki } from './support/providers-relay.ts';
+
+const minute = 60_000;
+const choose = `${wiki}/.login-relay/choose`;
+const doorCookie = '__Host-Http-lr_door';
+const registrations = ['provider', 'second'] as const;
+const relay = providersRelay();
+
+const bearer = (token: unknown): [string, string] => ['Authorization', `Bearer ${token}`];
+const checkOf = async (token: unknown): Promise<Answer> => await relay().check(`${wiki}/`, [bearer(token)]);
+const userOf = async (token: unknown) => (await checkOf(token)).headers['x-forwarded-user'];
+
+/** A browser that is logged in at the resource. */
+async function browserAt(registration: Registration, person = relay().person()): Promise<DoorBrowser> {
+  const page = await person.visit(`${wiki}/`);
+  const { text } = await person.press(page, 'provider', registration);
+  expect(text).to.equal(`${registration}:42 at / with `);
+  return person;
+}
+
+describe('people of several providers at a resource', () => {
+  it('are told apart, however alike their ids are, in cookies, tokens, introspections and answers', async () => {
+    for (const registration of registrations) {
+      const sub = `${registration}:42`;
+      const person = await browserAt(registration);
+      expect(jsonOf(await person.open(`${wiki}/.login-relay/user`, fetching))['sub']).to.equal(sub);
+      const { access_token, refresh_token, identity } = await relay().tokensFrom(registration);
+      expect(identity).to.deep.include({ sub });
+      expect(await userOf(access_token)).to.equal(sub);
+      const refreshing = { grant_type: 'refresh_token', client_id: 'app', refresh_token: `${refresh_token}` };
+      const refreshed = jsonOf(await relay().postTo(registration, 'token', refreshing));
+      expect(refreshed['identity']).to.deep.include({ sub });
+      expect(await userOf(refreshed['access_token'])).to.equal(sub);
+      // The server of the resource has one address to ask, whichever registration a token is of.
+      for (const one of registrations) {
+        const iss = `${relay().address}/auth/${registration}`;
+        expect(await relay().introspectAt(one, access_token)).to.include({ active: true, sub, iss, aud: `${wiki}/` });
+      }
+    }
+  });
+
+  it('may be the only ones of their provider whom `allow` names', async () => {
+    await relay().restart(relay().file({ more: "allow: { users: ['second:42'] }" }));
+    expect((await relay().tokensFrom('provider'))['error']).to.equal('access_denied');
+    expect((await relay().tokensFrom('second'))['identity']).to.deep.include({ sub: 'second:42' });
+    const person = relay().person();
+    const page = await person.visit(`${wiki}/`);
+    expect((await person.press(page, 'provider', 'provider')).status).to.equal(403);
+    expect((await person.press(page, 'provider', 'second')).text).to.include('second:42');
+  });
+
+  it('cannot choose an id at one provider that is an id of the other, or of a machine', async () => {
+    for (const sub of ['second:42', 'machine:ci', '../second:42', 'provider:42', ':', '%3A42']) {
+      relay().provider.knows(json({ ...ada, sub }));
+      const { access_token, error } = await relay().tokensFrom('provider');
+      if (sub === 'machine:ci') expect(error).to.equal('access_denied');
+      else expect(decodeURIComponent(`${await userOf(access_token)}`)).to.equal(`provider:${sub}`);
+    }
+  });
+
+  it('are found by programs in the metadata, with all issuers, in the order of the list', async () => {
+    const issuers = registrations.map((name) => `${relay().address}/auth/${name}`);
+    for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/']) {
+      const metadata = jsonOf(await relay().send({ path, authority: new URL(wiki).host }));
+      expect(metadata['authorization_servers']).to.deep.equal(issuers);
+    }
+    await relay().restart(relay().file({ provider: '[second, provider]' }));
+    const path = '/.well-known/oauth-protected-resource';
+    const reversed = jsonOf(await relay().send({ path, authority: new URL(wiki).host }));
+    expect(reversed['authorization_servers']).to.deep.equal(issuers.toReversed());
+    for (const issuer of issuers) {
+      const { pathname } = new URL(issuer);
+      const described = jsonOf(await relay().send({ path: `/.well-known/oauth-authorization-server${pathname}` }));
+      expect(described).to.include({ issuer, introspection_endpoint: `${issuer}/introspect` });
+    }
+    // A program that nobody lets log in at the first one would be stranded there.
+    const some = `  app: { origin: https://app.example, token-delivery: code, providers: [second], resources: [wiki] }
+  other: { origin: https://other.example, token-delivery: code, providers: [provider] }
+`;
+    await relay().restart(relay().file({ frontEnds: some }));
+    const usable = jsonOf(await relay().send({ path, authority: new URL(wiki).host }));
+    expect(usable['authorization_servers']).to.deep.equal([issuers[1]]);
+  });
+
+  it('are beside machines, which may ask at each registration, and have the same id everywhere', async () => {
+    const form = { grant_type: 'client_credentials', client_id: 'ci', client_secret: secret };
+    for (const registration of registrations) {
+      const { access_token, identity } = jsonOf(await relay().postTo(registration, 'token', form));
+      expect(identity).to.deep.equal({ sub: 'machine:ci', preferred_username: 'ci' });
+      expect(await userOf(access_token)).to.equal('machine:ci');
+      for (const one of registrations) {
+        expect(await relay().introspectAt(one, access_token)).to.include({ active: true, sub: 'machine:ci' });
+      }
+      const { client_id, client_secret } = form;
+      await relay().postTo(registration, 'revoke', { client_id, client_secret, token: `${access_token}` });
+      expect((await checkOf(access_token)).status).to.equal(401);
+    }
+    expect([relay().provider.calls, relay().second.calls]).to.deep.equal([[], []]);
+  });
+
+  it('log out alone', async () => {
+    const [one, other] = [await browserAt('provider'), await browserAt('second')];
+    const token = (await relay().tokensFrom('second'))['access_token'];
+    await one.open(`${wiki}/.login-relay/logout`, ownForm, 'POST', '');
+    expect((await one.open(`${wiki}/x`, fetching)).status).to.equal(401);
+    expect((await other.open(`${wiki}/x`, fetching)).status).to.equal(200);
+    expect(await userOf(token)).to.equal('second:42');
+  });
+});
+
+describe('what is of one provider, at the other', () => {
+  /** Begins a login of a browser, up to the code of the relay. */
+  async function begin(person: DoorBrowser, registration: Registration) {
+    const page = await person.visit(`${wiki}/notes`);
+    const state = page.url.searchParams.get('state') ?? '';
+    const start = locationOf(await person.open(choose, ownForm, 'POST', `provider=${registration}&state=${state}`));
+    const asked = locationOf(await person.open(start.href));
+    const callback = granted(relay().providerOf(registration), asked);
+    return { start, asked, callback };
+  }
+  const isIn = async (person: DoorBrowser) => (await person.open(`${wiki}/x`, fetching)).status === 200;
+
+  it('is no ticket: the start of a login is for one provider', async () => {
+    const person = relay().person();
+    const { start } = await begin(person, 'provider');
+    const other = new URL(start);
+    other.pathname = other.pathname.replace('/provider/', '/second/');
+    const answer = await person.open(other.href);
+    expect(answer.status).to.equal(400);
+    expect(answer.headers['location']).to.equal(undefined);
+  });
+
+  it('is no callback: neither its code nor its state is accepted, and nothing reaches the other provider', async () => {
+    const [person, other] = [relay().person(), relay().person()];
+    const [one, two] = [await begin(person, 'provider'), await begin(other, 'second')];
+    const state = (url: string) => new URL(url).searchParams.get('state') ?? '';
+    const code = (url: string) => new URL(url).searchParams.get('code') ?? '';
+    const at = (registration: Registration, parameters: Record<string, string>) =>
+      `${relay().address}/auth/${registration}/callback?${new URLSearchParams(parameters)}`;
+    for (const address of [
+      at('second', { code: code(one.callback), state: state(one.callback) }),
+      at('second', { code: code(two.callback), state: state(one.callback) }),
+      at('second', { code: code(one.callback), state: state(two.callback) }),
+      at('provider', { code: code(two.callback), state: state(two.callback) }),
+      // A provider that sends its user on to the other one (a mix-up) gets no code of that.
+      at('provider', { code: code(one.callback), state: state(two.callback) }),
+    ]) {
+      const answer = await person.open(address);
+      expect(answer.status, address).to.equal(400);
+      expect(await isIn(person)).to.equal(false);
+    }
+    expect([relay().provider.calls, relay().second.calls]).to.deep.equal([[], []]);
+  });
+
+  it('is no code at the door of the resource, whatever `iss` says', async () => {
+    const person = relay().person();
+    const [mine, foreign] = [await begin(person, 'provider'), await begin(relay().person(), 'second')];
+    const back = locationOf(await person.open(mine.callback));
+    expect(back.searchParams.get('iss')).to.equal(`${relay().address}/auth/provider`);
+    const stolen = relay().person();
+    for (const [name, value] of person.jar.at(new URL(relay().address).host)) {
+      stolen.jar.at(new URL(relay().address).host).set(name, value);
+    }
+    const theirs = await person.open(foreign.callback);
+    expect(theirs.status).to.equal(400);
+    // Another name in `iss` changes nothing: the code says whose it is.
+    const other = new URL(back);
+    other.searchParams.set('iss', `${relay().address}/auth/second`);
+    expect((await person.visit(other.href)).text).to.equal('provider:42 at /notes with ');
+    expect(relay().second.calls).to.deep.equal([]);
+  });
+
+  it('is no code at the token endpoint, and no refresh token', async () => {
+    const { form } = await relay().codeFrom('provider');
+    const redeemed = await relay().postTo('second', 'token', { grant_type: 'authorization_code', ...form });
+    expect(jsonOf(redeemed)).to.include({ error: 'invalid_grant' });
+    const { refresh_token } = await relay().tokensFrom('provider');
+    const refreshing = { grant_type: 'refresh_token', client_id: 'app', refresh_token: `${refresh_token}` };
+    expect(jsonOf(await relay().postTo('second', 'token', refreshing))).to.include({ error: 'invalid_grant' });
+    expect(relay().second.calls).to.deep.equal([]);
+  });
+
+  it('is the same person at the second step of a callback in any browser that has the cookie alone', async () => {
+    const person = await browserAt('second');
+    const second = person.trail.findLast((address) => address.includes('/.login-relay/callback?state=')) ?? '';
+    const stranger = relay().person();
+    expect((await stranger.visit(second)).status).to.equal(400);
+    expect(await isIn(stranger)).to.equal(false);
+  });
+
+  it('spends a code of either provider that a stranger shows', async () => {
+    for (const registration of registrations) {
+      const person = relay().person();
+      const { callback } = await begin(person, registration);
+      const back = locationOf(await person.open(callback)).href;
+      const stranger = relay().person();
+      expect((await stranger.visit(back)).status).to.equal(400);
+      expect((await person.visit(back)).status).to.equal(400);
+      expect(await isIn(person)).to.equal(false);
+    }
+    expect([relay().provider.calls, relay().second.calls]).to.deep.equal([[], []]);
+  });
+});
+
+describe('a reload of a resource with several providers', () => {
+  /** The cookies and tokens of both providers. */
+  async function everything() {
+    const browsers = { provider: await browserAt('provider'), second: await browserAt('second') };
+    const tokens = { provider: await relay().tokensFrom('provider'), second: await relay().tokensFrom('second') };
+    const isOpen = async (registration: Registration) => [
+      (await browsers[registration].open(`${wiki}/x`, fetching)).status === 200,
+      (await checkOf(tokens[registration]['access_token'])).status === 204,
+    ];
+    return { browsers, tokens, isOpen };
+  }
+
+  it('that takes a provider away ends its cookies and tokens, and no other one', async () => {
+    const { browsers, tokens, isOpen } = await everything();
+    const app = (resources: string) =>
+      `  app: { origin: https://app.example, token-delivery: code, refresh-tokens: bearer, providers: [provider], resources: [wiki] }\n${resources}`;
+    const other = '  other: { origin: https://other.example, token-delivery: code, providers: [second] }\n';
+    await relay().reload(relay().file({ provider: '[provider]', frontEnds: app(other) }));
+    expect(await isOpen('provider')).to.deep.equal([true, true]);
+    expect(await isOpen('second')).to.deep.equal([false, false]);
+    expect(await relay().introspectAt('provider', tokens.second['access_token'])).to.deep.equal({ active: false });
+    // The browser logs in again, at the provider that is left, without a page to choose. Within a minute after its last
+    // login, it would be a page that says that the cookie is missing.
+    relay().ahead = 2 * minute;
+    expect((await browsers.second.visit(`${wiki}/`)).text).to.equal('provider:42 at / with ');
+    await relay().reload(relay().file());
+    expect(await isOpen('provider')).to.deep.equal([true, true]);
+  });
+
+  it('that adds a provider, or changes the order, leaves everybody in', async () => {
+    await relay().restart(relay().file({ provider: '[second]', frontEnds: apart }));
+    const person = relay().person();
+    await person.visit(`${wiki}/`);
+    for (const provider of ['[second, provider]', '[provider, second]']) {
+      await relay().reload(relay().file({ provider }));
+      expect((await person.visit(`${wiki}/`)).text).to.equal('second:42 at / with ');
+    }
+    expect(person.logins).to.equal(1);
+  });
+
+  it('that changes the form of the ids ends what has the old form: no application takes somebody for another one', async () => {
+    const forms = ['provider', '[provider]', 'provider'];
+    const app = `  app: { origin: https://app.example, token-delivery: code, refresh-tokens: bearer, providers: [provider], resources: [wiki] }
+  other: { origin: https://other.example, token-delivery: code, providers: [second] }
+`;
+    const of = (provider: string) => relay().file({ provider, frontEnds: app });
+    await relay().restart(of(forms[0] ?? ''));
+    const person = relay().person();
+    expect((await person.visit(`${wiki}/`)).text).to.equal('42 at / with ');
+    const { access_token, refresh_token, identity } = await relay().tokensFrom('provider');
+    expect(identity).to.deep.include({ sub: '42' });
+    await relay().reload(of(forms[1] ?? ''));
+    expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(401);
+    expect((await checkOf(access_token)).status).to.equal(401);
+    expect(await relay().introspectAt('provider', access_token)).to.deep.equal({ active: false });
+    // A refresh gives a program a token with the new id; the next page gives a browser a cookie with it.
+    const refreshing = { grant_type: 'refresh_token', client_id: 'app', refresh_token: `${refresh_token}` };
+    const renewed = jsonOf(await relay().postTo('provider', 'token', refreshing));
+    expect(renewed['identity']).to.deep.include({ sub: 'provider:42' });
+    expect(await userOf(renewed['access_token'])).to.equal('provider:42');
+    // A cookie that does not open is none, so this is no renewal.
+    relay().ahead = 2 * minute;
+    expect((await person.visit(`${wiki}/`)).text).to.equal('provider:42 at / with ');
+    await relay().reload(of(forms[2] ?? ''));
+    expect((await checkOf(renewed['access_token'])).status).to.equal(401);
+    expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(401);
+  });
+
+  it('that takes a provider away while somebody logs in there ends that login with a page', async () => {
+    const person = relay().person();
+    const page = await person.visit(`${wiki}/notes`);
+    const state = page.url.searchParams.get('state') ?? '';
+    const start = locationOf(await person.open(choose, ownForm, 'POST', `provider=second&state=${state}`));
+    const asked = locationOf(await person.open(start.href));
+    await relay().reload(relay().file({ provider: '[provider]', frontEnds: apart }));
+    const failed = await person.visit(granted(relay().second, asked));
+    expect(failed.status).to.be.within(400, 410);
+    expect((await person.open(start.href)).status).to.equal(404);
+    expect((await person.visit(`${wiki}/notes`)).text).to.equal('provider:42 at /notes with ');
+  });
+
+  it('that lets a provider be somebody else ends what the earlier one gave', async () => {
+    const { isOpen } = await everything();
+    const { otherProviders = '' } = relay().file();
+    const changed = otherProviders.replace(/client-id: \S+/, 'client-id: client-2');
+    await relay().reload({ ...relay().file(), otherProviders: changed });
+    expect(await isOpen('provider')).to.deep.equal([true, true]);
+    expect(await isOpen('second')).to.deep.equal([false, false]);
+  });
+});
+
+describe('cookies and tokens that no registration of the list issued', () => {
+  it('open nothing, in any place', async () => {
+    const [person, { access_token }] = [await browserAt('second'), await relay().tokensFrom('second')];
+    const cookie = person.cookies(wiki).get(doorCookie) ?? '';
+    await relay().restart(relay().file({ provider: '[provider]', frontEnds: apart }));
+    const forged = [cookie, `${access_token}`, 'lr1_', 'x', cookie.slice(1), `${cookie}.`, 'second:42'];
+    for (const text of forged) {
+      const headers: [string, string][] = [...fetching, ['Cookie', `${doorCookie}=${text}`]];
+      expect((await relay().check(`${wiki}/`, headers)).status, text).to.equal(401);
+      expect((await checkOf(text)).status, text).to.equal(401);
+      expect(await relay().introspectAt('provider', text)).to.deep.equal({ active: false });
+    }
+    const asPage = await relay().check(`${wiki}/`, [...navigation, ['Cookie', `${doorCookie}=${cookie}`]]);
+    expect(asPage.status).to.equal(302);
+    expect(eve.sub).to.equal(ada.sub);
+  });
+});

@@ -71,7 +71,7 @@ export function createClients(
 
   return {
     /** Whether a request may come from any page until its client is known. */
-    areAnywhere: openFrontEnd !== undefined || offlineIds.length > 0,
+    takesAnyOrigin: openFrontEnd !== undefined || offlineIds.length > 0,
     takesDocuments: openFrontEnd?.clients?.documents !== undefined,
     takesNewClients: ownIds !== undefined,
     schemes,

@@ -2,8 +2,8 @@ import { type FailureCode, type RelayError, unlessFailed } from '../failures/rel
 import { type Action, type Context, truncatedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import { isShortHeader } from '../http/request-guards.ts';
-import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest } from '../login/state.ts';
+import type { PeekLogin } from '../login/state-check.ts';
 import { optionalParameter, type Query, withParameters } from '../oauth/query.ts';
 import { isOAuthRequest, readFrontEndState, readReturnTo } from '../oauth/start-parameters.ts';
 import { html, type Markup } from './html.ts';

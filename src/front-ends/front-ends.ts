@@ -7,9 +7,9 @@ import type { Grants } from '../grants/grants.ts';
 import { type Context, truncatedQuery } from '../http/context.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import type { AddressLimits } from '../login/address-limits.ts';
-import type { LoginProtection, PeekLogin } from '../login/protection.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState } from '../login/state.ts';
+import type { LoginProtection, PeekLogin } from '../login/state-check.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/redirect-uri.ts';
 import { namesInPath } from '../paths.ts';
@@ -65,7 +65,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
     origins,
     hasOrigin: matchesAny(origins),
     /** Whether other pages may send requests, without cookies, until their client is known. */
-    areAnywhere: clients?.areAnywhere === true,
+    takesAnyOrigin: clients?.takesAnyOrigin === true,
     clients,
     names: all.map(({ name }) => name),
     /** The front end of a login. @returns undefined if it was removed */

@@ -5,8 +5,8 @@ import type { LoginMemory } from './memory.ts';
 import type { createRefusalLimit } from './refusal-limit.ts';
 
 /**
- * Exchanges and refreshes of one address allowed for each allowed refusal: with the default of 10, that is 300 in ten
- * minutes.
+ * Exchanges and refreshes that one address may make for each allowed refusal. With the default of 10 refusals, it may
+ * make 300 in ten minutes.
  */
 const exchangesPerRefusal = 30;
 const tooManyExchanges =
@@ -20,7 +20,7 @@ const tooManyNew = 'Too many new clients come from this address. Nothing is lost
  */
 export type AddressLimits = ReturnType<typeof createAddressLimits>;
 
-/** @param settings.refusedExchanges most refusals from one address in ten minutes; 0: no limit */
+/** @param settings.refusedExchanges the most refusals of one address in ten minutes; 0 sets no limit */
 export function createAddressLimits(
   settings: {
     readonly refusedExchanges: number;
@@ -38,8 +38,8 @@ export function createAddressLimits(
     await memory.countExchange(address, exchangesPerRefusal * mostRefused, tooManyExchanges);
   }
 
-  /** Limits the refused calls of an address. Each `group` has a count of its own. */
-  const limitBy =
+  /** Creates the limit of refused calls of one kind. Each `group` of calls from an address has a count of its own. */
+  const createLimit =
     (refusals: ReturnType<typeof createRefusalLimit>) =>
     async <Result>(
       address: string | undefined,
@@ -50,28 +50,25 @@ export function createAddressLimits(
       const key = group === undefined ? address : `${group} ${address}`;
       return await refusals.limit(key, mostRefused, () => call(true));
     };
-  const limitRefusedExchange = limitBy(memory.refusedExchanges);
+  const limitRefusedExchanges = createLimit(memory.refusedExchanges);
 
   return {
     /** The address of a caller to charge; undefined if it may be a proxy's, or refusals have no limit. */
     addressOf: (request: IncomingMessage) => (mostRefused === 0 ? undefined : clientNetworkUnlessProxy(request)),
     /**
-     * Runs an exchange, unless its address has made too many, or too many of them were refused. While exchanges in
-     * flight could still reach the limit of refusals, it waits.
+     * Runs an exchange, unless its address has made too many exchanges, or too many of these were refused. While the
+     * exchanges in flight could still reach the limit of refusals, it waits.
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`
      */
     limitExchange: <Result>(address: string | undefined, exchange: () => Promise<Result>): Promise<Result> =>
-      limitRefusedExchange(address, async () => {
+      limitRefusedExchanges(address, async () => {
         await countExchange(address);
         return await exchange();
       }),
-    /**
-     * Limits revocations by a count of their own, so that log-outs with expired tokens do not keep an address from
-     * logging in.
-     */
-    limitRevocation: limitBy(memory.refusedRevocations),
-    limitLookup: limitBy(memory.refusedLookups),
+    /** Has a count of its own, so that logouts with expired tokens do not keep an address from logging in. */
+    limitRevocation: createLimit(memory.refusedRevocations),
+    limitLookup: createLimit(memory.refusedLookups),
     /**
      * Counts a refresh together with the exchanges. A refused refresh needs no limit, because nobody can make up a
      * sealed refresh token.
@@ -89,30 +86,34 @@ export function createAddressLimits(
   };
 }
 
-/** Limits what unregistered clients make the relay do. @param isCounted whether a rate limit counts registrations already */
+/**
+ * Limits what unregistered clients make the relay do.
+ *
+ * @param hasRateLimit whether a rate limit already counts registrations
+ */
 function createClientLimits(
   clientNetworkUnlessProxy: ReturnType<typeof createClientAddresses>['clientNetworkUnlessProxy'],
   memory: LoginMemory,
-  isCounted: boolean,
+  hasRateLimit: boolean,
 ) {
   const countNew = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
 
   /**
-   * The key under which a fetch of a client document is counted; undefined if the address is unknown. A start that
-   * another site caused has a key of its own: any page can send its visitors to starts, and must not use up their own
-   * fetches.
+   * The key under which a fetch of a client document is counted; undefined if the address is unknown. Starts that a page
+   * of another site causes have a key of their own, so that a hostile page which sends its visitors to starts does not
+   * use up the fetches of their own programs.
    */
   function fetchCountKeyOf(request: IncomingMessage): string | undefined {
     const address = clientNetworkUnlessProxy(request);
     const { 'sec-fetch-site': site = 'none' } = request.headers;
-    const isOfPage = site === 'cross-site' || site === 'same-site';
-    return address === undefined || !isOfPage ? address : `${address} page`;
+    const isCausedByPage = site === 'cross-site' || site === 'same-site';
+    return address === undefined || !isCausedByPage ? address : `${address} page`;
   }
 
   /**
    * Counts the registration of a client. Each origin has a count of its own, so that one page cannot use up the
-   * registrations of another. All origins together have another count, because anybody can own thousands. Programs have
-   * no origin.
+   * registrations of another. All origins together have one more count, because anybody can own thousands of origins.
+   * Programs have no origin.
    */
   async function countRegistration(request: IncomingMessage): Promise<void> {
     const address = clientNetworkUnlessProxy(request);
@@ -127,6 +128,6 @@ function createClientLimits(
     fetchCountKeyOf,
     /** Counts a fetch under its key. @throws {RelayError} `rate_limited` */
     countFetch: countNew,
-    countRegistration: isCounted ? async () => {} : countRegistration,
+    countRegistration: hasRateLimit ? async () => {} : countRegistration,
   };
 }

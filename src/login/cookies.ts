@@ -4,10 +4,12 @@ import { type CookieKind, createCookieWriter, readCookies } from '../http/cookie
 import { limits } from '../limits.ts';
 import { times } from '../times.ts';
 
+/** The most cookies that one response clears. */
 const mostCleared = 20;
+/** The most finished logins that a browser remembers. */
 const mostFinished = 20;
 const finishedName = 'finished';
-// No id begins so.
+// Begins a time. No id begins with this letter.
 const timeMark = 't';
 const finishedTimeForm = /^t(\d{1,15})\./;
 const idPrefixLength = 8;
@@ -20,19 +22,19 @@ const partForm = /^(?<id>[0-9a-f]{16})\.(?<index>[0-7])\.(?<text>[\w-]+)$/;
 /** A kind of logins whose cookies a browser holds. */
 interface LoginKind {
   readonly kind: CookieKind;
-  /** Logins at the same time; the oldest one is forgotten. */
+  /** The most logins at the same time. Beyond that, the oldest login is forgotten. */
   readonly most: number;
-  /** Characters of a sealed request that the cookie of the login itself holds. A longer one is in the shared cookies. */
-  readonly inline: number;
+  /** The longest sealed request that the cookie of the login itself holds. A longer request is in the shared cookies. */
+  readonly mostInline: number;
   /** The number of shared cookies. */
   readonly parts: number;
 }
 
-/** Logins at the host of the relay: a `state` holds most requests. */
-const atRelay: LoginKind = { kind: 'login', most: 20, inline: 0, parts: limits.keptRequestLength / partLength };
+/** Logins at the host of the relay, where the `state` holds nearly all requests. */
+const atRelay: LoginKind = { kind: 'login', most: 20, mostInline: 0, parts: limits.keptRequestLength / partLength };
 
-/** Logins of browsers at the host of a resource: there are cookies of an application beside them. */
-export const atDoor: LoginKind = { kind: 'door_login', most: 12, inline: 250, parts: 3 };
+/** Logins of browsers at the host of a resource, which leave room for the cookies of an application. */
+export const atDoor: LoginKind = { kind: 'door_login', most: 12, mostInline: 250, parts: 3 };
 
 /** A piece of the sealed request of a login, in the cookie `name`. */
 interface Part {
@@ -43,33 +45,34 @@ interface Part {
 }
 
 /**
- * The cookies of logins: one for each login, which binds it to its browser, and some that all logins share, for requests
- * that do not fit elsewhere. Together they stay below 8 KB, which is the limit of some proxies.
+ * Sets and reads the cookies of logins. Each login has a cookie that binds it to its browser. Requests that do not fit
+ * elsewhere are in a few cookies that all logins share. Together, the cookies stay below 8 KB, which is the limit of some
+ * proxies.
  *
- * The shared cookies have fixed names, so that many tabs that start at once cannot exceed that limit: the tabs do not
- * see each other's cookies, and overwrite them. The login whose response came last is complete.
+ * The shared cookies have fixed names, so that many tabs that start logins at once cannot exceed that limit. The tabs do
+ * not see each other's cookies, and overwrite them. Only the login whose response came last is complete.
  */
-export function createLoginCookies(secure: boolean, { kind, most, inline, parts } = atRelay) {
+export function createLoginCookies(secure: boolean, { kind, most, mostInline, parts } = atRelay) {
   const { prefix, set } = createCookieWriter(kind, secure, 'lax');
-  const nameOf = (id: Buffer) => prefix + idPrefix(id);
+  const cookieName = (id: Buffer) => prefix + idPrefix(id);
   const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
   const shared = createSharedCookies(prefix, set, parts);
   const finished = createFinishedCookie(prefix, set);
   const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
 
-  /** The secret in the cookie of a login, before what the cookie holds inline. Undefined: it is malformed. */
+  /** The secret in the cookie of a login, before an inline request. Undefined if the cookie is malformed. */
   function secretIn(value: string): Buffer | undefined {
     const [text = ''] = value.split('.', 1);
     const secret = Buffer.from(text, 'base64url');
     const isWellFormed = secret.length === secretLength && secret.toString('base64url') === text;
-    const isShort = value.length <= text.length + (inline === 0 ? 0 : 1 + inline);
-    return isWellFormed && isShort ? secret : undefined;
+    const longest = text.length + (mostInline === 0 ? 0 : 1 + mostInline);
+    return isWellFormed && value.length <= longest ? secret : undefined;
   }
 
   return {
     /**
-     * Sets the cookies of a new login. Beyond the most logins, it clears the oldest, but at most 20 in one response:
-     * otherwise, a request with thousands of made-up cookies would get a huge response.
+     * Sets the cookies of a new login. If there are too many logins, it clears the cookies of the oldest, but at most 20
+     * in one response. Otherwise, a request with thousands of made-up cookies would get a huge response.
      *
      * @param kept the sealed request of the login, if it did not fit into the state. It is lost if it does not fit here
      */
@@ -78,10 +81,10 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
       const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
       const surplus = Math.min(Math.max(0, names.length + 1 - most), mostCleared);
       for (const name of names.slice(0, surplus)) clear(ctx, name);
-      const isInline = kept !== '' && kept.length <= inline;
+      const isInline = kept !== '' && kept.length <= mostInline;
       if (!isInline) shared.write(ctx, id, kept, names.slice(surplus));
       const secret = browserSecret.toString('base64url');
-      set(ctx, nameOf(id), isInline ? `${secret}.${kept}` : secret, times.login);
+      set(ctx, cookieName(id), isInline ? `${secret}.${kept}` : secret, times.login);
     },
     /**
      * The secret in the cookie of a login; undefined if there is no cookie.
@@ -89,20 +92,20 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
      * @throws {RelayError} `cookie_invalid` if the cookie comes twice or is malformed
      */
     get(ctx: Context, id: Buffer): Buffer | undefined {
-      const [value, second] = readCookies(ctx).get(nameOf(id)) ?? [];
+      const [value, second] = readCookies(ctx).get(cookieName(id)) ?? [];
       if (value === undefined) return undefined;
       const secret = secretIn(value);
       if (second !== undefined || secret === undefined) throw new RelayError('cookie_invalid');
       return secret;
     },
     /**
-     * The sealed request of a login; undefined if no cookie has a part of it. If a part is missing, the text does not
-     * open.
+     * The sealed request of a login; undefined if no cookie has a part of it. If some parts are missing, the text does
+     * not open.
      *
      * @throws {RelayError} `cookie_invalid` if a part comes twice
      */
     findKept(ctx: Context, id: Buffer): string | undefined {
-      const [own = ''] = readCookies(ctx).get(nameOf(id)) ?? [];
+      const [own = ''] = readCookies(ctx).get(cookieName(id)) ?? [];
       if (own.includes('.')) return own.slice(own.indexOf('.') + 1);
       return shared.read(ctx, id);
     },
@@ -111,10 +114,10 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
       finished.add(ctx, id, at);
       shared.clear(ctx, id);
       // This must be the last cookie: curl ignores a cleared cookie if another one is set after it.
-      clear(ctx, nameOf(id));
+      clear(ctx, cookieName(id));
     },
     isFinished: finished.has,
-    /** When this browser last finished a login, in milliseconds since 1970. Undefined: it has not, or has forgotten it. */
+    /** When this browser last finished a login, in milliseconds since 1970. Undefined if it remembers none. */
     finishedAt: finished.lastAt,
     /** Makes this browser forget that it has finished logins. */
     forgetFinished: (ctx: Context): void => clear(ctx, prefix + finishedName),
@@ -123,9 +126,10 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
       const begun = [...readCookies(ctx)].filter(([name]) => loginName.test(name)).slice(-most);
       return begun.flatMap(([, [value = '', second]]) => (second === undefined ? (secretIn(value) ?? []) : []));
     },
-    /** Makes this browser forget its logins, finished or not. A request can make up more of them than an answer clears. */
+    /** Makes this browser forget its logins, finished or not. */
     forget(ctx: Context): void {
       const names = [...readCookies(ctx).keys()].filter((name) => name.startsWith(prefix));
+      // No more than a browser can have, because a request can contain thousands of made-up cookies.
       for (const name of names.slice(0, most + parts + mostCleared)) clear(ctx, name);
     },
   };
@@ -148,27 +152,30 @@ function createSharedCookies(prefix: string, set: SetCookie, parts: number) {
     );
   }
 
-  const readPartsOf = (ctx: Context, id: Buffer) => readParts(ctx).filter((part) => part.id === idPrefix(id));
+  const readPartsOfLogin = (ctx: Context, id: Buffer) => readParts(ctx).filter((part) => part.id === idPrefix(id));
 
   /**
-   * The names of the shared cookies, unused ones first, then those of the oldest login. @param pending the cookies of
-   * pending logins, the oldest first
+   * The names of the shared cookies in the order in which to overwrite them: first the unused cookies, then the cookies of
+   * the oldest login.
+   *
+   * @param pending the cookies of pending logins, the oldest first
    */
   function namesToOverwrite(ctx: Context, pending: readonly string[]): string[] {
     // Maps, because a request can contain thousands of made-up cookies and parts.
-    const orderOf = new Map(pending.map((name, order) => [name, order]));
-    const orders = new Map<string, number>();
+    const ranksOfLogins = new Map(pending.map((name, rank) => [name, rank]));
+    const ranks = new Map<string, number>();
     for (const { name, id } of readParts(ctx)) {
-      // -1 for a login without its own cookie, because it is over.
-      orders.set(name, Math.max(orders.get(name) ?? -1, orderOf.get(prefix + id) ?? -1));
+      // A login without its own cookie is over, so its part may go first.
+      const rank = ranksOfLogins.get(prefix + id) ?? -1;
+      ranks.set(name, Math.max(ranks.get(name) ?? -1, rank));
     }
-    const order = (name: string) => orders.get(name) ?? -1;
-    return partNames.toSorted((one, other) => order(one) - order(other));
+    const rankOf = (name: string) => ranks.get(name) ?? -1;
+    return partNames.toSorted((one, other) => rankOf(one) - rankOf(other));
   }
 
   return {
     /**
-     * Sets the cookies of a sealed request. It is lost if it is too long for them.
+     * Sets the cookies of a sealed request, unless it is too long for them. Then it is lost.
      *
      * @param pending the cookies of pending logins, the oldest first
      */
@@ -182,13 +189,13 @@ function createSharedCookies(prefix: string, set: SetCookie, parts: number) {
     },
     /** @returns undefined if no cookie has a part @throws {RelayError} `cookie_invalid` if a part comes twice */
     read(ctx: Context, id: Buffer): string | undefined {
-      const found = readPartsOf(ctx, id).toSorted((one, other) => one.index - other.index);
+      const found = readPartsOfLogin(ctx, id).toSorted((one, other) => one.index - other.index);
       if (found.length === 0) return undefined;
       if (new Set(found.map(({ index }) => index)).size < found.length) throw new RelayError('cookie_invalid');
       return found.map(({ text }) => text).join('');
     },
     clear(ctx: Context, id: Buffer): void {
-      for (const { name } of readPartsOf(ctx, id)) set(ctx, name, '', 0);
+      for (const { name } of readPartsOfLogin(ctx, id)) set(ctx, name, '', 0);
     },
   };
 }

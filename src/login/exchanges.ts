@@ -6,8 +6,8 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 export type Exchanges = ReturnType<typeof createExchanges>;
 
 /**
- * Exchanges the code of each plain login once. It remembers the last 16,384 logins; if an older one is repeated, the
- * provider refuses its code.
+ * Exchanges the code of each plain login once. It remembers the last 16,384 logins. If the callback of an older login is
+ * repeated, the provider refuses its code.
  */
 export function createExchanges(home: Home) {
   const once = createOnce(home, kinds.exchanges, failAsFinished);
@@ -15,7 +15,7 @@ export function createExchanges(home: Home) {
   return {
     hasBegun: once.isBegunHere,
     /**
-     * Starts the exchange of a login. While it waits or is in flight, a repeated callback gets the same result.
+     * Makes the exchange of a login. While it waits or is in flight, a repeated callback gets the same result.
      *
      * @param exchange calls `spend` before it sends the code. If it fails earlier, the callback can be retried
      * @throws {RelayError} `state_finished` if the exchange is over
@@ -25,7 +25,7 @@ export function createExchanges(home: Home) {
         if (once.isBegunHere(login)) failAsFinished();
         const { outcome, how } = await lead(home, kinds.exchangeResults, login, {
           call: async () => ({ response: await once.run(login, exchange) }),
-          // After an earlier failure, `once` decides whether the code may be sent again.
+          // Not an earlier failure: after that, `once` decides whether the code may be sent again.
           isAnswer: (outcome, hasWaited) => hasWaited || outcome.response !== undefined,
           keep: () => ({ lifetime: kinds.exchangeResults.lifetime, always: true }),
         });

@@ -9,7 +9,7 @@ import { createRefusalLimit } from './refusal-limit.ts';
 /** What a process remembers of logins. It survives a reload of the configuration. */
 export type LoginMemory = ReturnType<typeof createLoginMemory>;
 
-/** Creates an empty memory of logins. @param home where it is: in the process, and in a server that relays share */
+/** @param home the process, with the server that relays share, if there is one */
 export function createLoginMemory(home: Home) {
   return {
     now: home.now,

@@ -4,8 +4,8 @@ const idLength = 16;
 const verifierLength = 32;
 
 /**
- * Derives all that proves the browser of a login from the secret in its cookie, so that the relay stores nothing: the
- * id of the login, the code verifier and the nonce. They are parts of one SHA-512, so that none reveals another.
+ * Derives the id of a login, its code verifier and its nonce from the secret in the cookie of the browser, so that the
+ * relay stores nothing. They are parts of one SHA-512, so that none reveals another.
  *
  * @returns an id of 16 bytes, a verifier of 43 characters, and a nonce of 22
  * @see RFC 7636 §4.1, OpenID Connect Core 1.0 §3.1.2.1

@@ -2,15 +2,14 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 import type { Counted } from '../memory/kinds.ts';
 
-/**
- * Exchanges that may wait for others to end, in all and for one address, so that one address cannot take all places.
- */
+/** Exchanges that may wait for other exchanges to end. */
 const mostWaiting = 1024;
-const mostWaitingForOne = 256;
-/** Milliseconds that an exchange waits for others to end. */
+/** The same for one address, so that one address cannot take all places. */
+const mostWaitingOfAddress = 256;
+/** Milliseconds that an exchange waits at most. */
 export const longestWait = 10_000;
 
-/** The failures of a made-up or spent code, or of an unknown token. */
+/** The failures with a made-up or spent code, or an unknown token. */
 const refusals = ['code_refused', 'token_refused', 'token_missing', 'token_invalid'] as const;
 
 /**
@@ -27,10 +26,13 @@ export function createRefusalLimit(
   const counters = createCounters(home, what);
   /** The exchanges in flight of each counter, with the callers that wait for one to end. */
   const exchangesOf = new Map<string, { inFlight: number; readonly waiting: (() => void)[] }>();
-  let waitingInAll = 0;
+  let allWaiting = 0;
 
   /**
-   * Waits until one more exchange could not exceed the limit even if all in flight were refused. Then takes a place.
+   * Waits until one more exchange could not exceed the limit, even if all exchanges in flight were refused. Then it takes
+   * a place.
+   *
+   * @throws {RelayError} `too_many_refusals` or `rate_limited`
    */
   async function takePlace(counter: string, most: number) {
     const begun = performance.now();
@@ -45,20 +47,20 @@ export function createRefusalLimit(
         return exchanges;
       }
       const { waiting } = exchanges;
-      const isFull = waitingInAll >= mostWaiting || waiting.length >= mostWaitingForOne;
+      const isFull = allWaiting >= mostWaiting || waiting.length >= mostWaitingOfAddress;
       if (isFull || performance.now() - begun > longestWait) {
         throw new RelayError('rate_limited', { retryIn: 1000 });
       }
-      waitingInAll += 1;
+      allWaiting += 1;
       await new Promise<void>((resolve) => waiting.push(resolve));
-      waitingInAll -= 1;
+      allWaiting -= 1;
     }
   }
 
   return {
     /**
-     * Runs an exchange. If those in flight for its address might still reach the limit, it waits for one of them to
-     * end. So a burst of made-up codes cannot exceed the limit, and a burst of honest logins does not fail.
+     * Runs an exchange. If the exchanges in flight for its address might still reach the limit, it waits for one of them
+     * to end. So a burst of made-up codes cannot exceed the limit, and a burst of honest logins does not fail.
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the exchange failed
      */

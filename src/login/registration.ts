@@ -16,7 +16,7 @@ import { createProviderEndpoints, type ProviderEndpoints } from '../upstream/pro
 import { cacheByProvider, type ProviderSource } from '../upstream/provider-source.ts';
 import type { AddressLimits } from './address-limits.ts';
 import type { LoginMemory } from './memory.ts';
-import type { LoginProtection } from './protection.ts';
+import type { LoginProtection } from './state-check.ts';
 
 /** A registration whose provider may change, because discovery repeats. */
 export type RegistrationSource = ReturnType<typeof createRegistration>;
@@ -29,22 +29,22 @@ interface RegistrationSettings {
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly callbackUri: string;
-  /** Undefined: everybody may log in. */
+  /** Undefined if everybody may log in. */
   readonly allow: Allow | undefined;
   readonly protection: LoginProtection | undefined;
   readonly source: ProviderSource;
   readonly upstream: UpstreamClient;
-  /** Names a registration at a provider. States, codes, refresh tokens and sessions are bound to this name. */
+  /** The audience of the registration at a provider. */
   readonly audienceAt: (provider: Provider) => string;
   readonly memory: LoginMemory;
   readonly limits: AddressLimits;
-  /** Milliseconds for all questions about one person together. */
+  /** Milliseconds that all questions about one person may take together. */
   readonly accessTime: number;
 }
 
 /** A front end or resource that may admit only some of the people of its registration. */
 interface Guarded {
-  /** Undefined: everybody. */
+  /** Undefined if it admits everybody. */
   readonly allow: Allow | undefined;
 }
 
@@ -52,11 +52,11 @@ export function createRegistration(by: RegistrationSettings) {
   return {
     /** The word in its paths: `/auth/<name>`. */
     name: by.name,
-    /** Undefined: the state check is off. */
+    /** Undefined if the state check is off. */
     protection: by.protection,
     /**
-     * The registration at its present provider. A request uses the same one to its end: if discovery finds another
-     * provider meanwhile, that one must not get the codes and tokens of the earlier one.
+     * The registration at its present provider. A request calls this once: if discovery finds another provider
+     * meanwhile, that provider must not get the codes and tokens of the earlier one.
      *
      * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` until the issuer has answered once
      */
@@ -82,18 +82,18 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
   const { isGood } = goodTokens;
   return {
     ...endpoints,
-    ...createLearningCalls(endpoints, goodTokens),
+    ...createCallsThatRemember(endpoints, goodTokens),
     name,
     provider,
     exchanges: memory.exchanges,
     /**
-     * The binding of states, codes, refresh tokens and sessions: name and client identifier of the registration, and
-     * the provider that gets what they contain.
+     * States, codes, refresh tokens and sessions are bound to this text. It contains the name and the client identifier
+     * of the registration, and the provider, which gets what they contain.
      */
     audience,
     /**
-     * Builds the authorization request without the parameters of one login: for a part of the scope, and with `refresh`
-     * also for a refresh token.
+     * The URL of an authorization request, without the parameters of one login. It is for a part of the scope, and with
+     * `refresh` also for a refresh token.
      */
     authorizationRequestUrl: createAuthorizationUrls(by, provider),
     /** @throws {RelayError} `overloaded` if no code can be exchanged now */
@@ -103,7 +103,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     allowsAt,
     judge: access.judge,
     /**
-     * Adds words to a narrower scope that the questions about a person need. Without them, `allow` would refuse
+     * Adds to a narrower scope the words that the questions about a person need. Without them, `allow` would refuse
      * everybody.
      */
     scopeWithAccess(
@@ -114,14 +114,14 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     ): string | undefined {
       const allows = allowsAt(frontEnd, resource);
       const needed = allows.flatMap((one) => (one ? neededScopes(one, provider.access) : []));
-      const more = resource ? scopesOfIdentity(resource.identity, provider.access) : [];
-      return withNeededScopes(part, whole, [...needed, ...more]);
+      const neededByResource = resource ? scopesOfIdentity(resource.identity, provider.access) : [];
+      return withNeededScopes(part, whole, [...needed, ...neededByResource]);
     },
     addressOf: limits.addressOf,
     limitExchange: limits.limitExchange,
     countRefresh: limits.countRefresh,
     limitRevocation: limits.limitRevocation,
-    /** A token that was good is not limited, so that strangers at the same address cannot lock its owner out. */
+    /** Limits lookups, but not of a good token, so that strangers at the same address cannot lock its owner out. */
     limitLookup<Result>(
       address: string | undefined,
       accessToken: string,
@@ -132,14 +132,14 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     },
     /** Whether the provider issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
-    /** Forgets that a token was good, because the provider refused it as if it had ended. */
+    /** Forgets that a token was good, because the provider has refused it in a way that may mean its end. */
     doubt: goodTokens.forget,
     /** The provider's own logout page; undefined if it has none. @see OpenID Connect RP-Initiated Logout 1.0 §2 */
     logoutUrl: provider.logoutUrl === 'off' ? undefined : provider.logoutUrl,
   };
 }
 
-/** The access tokens that the provider of a registration issued or accepted within the last hour, and has not refused. */
+/** Remembers which access tokens the provider issued or accepted within the last hour, and has not refused since. */
 function createGoodTokens({ goodTokens }: LoginMemory, name: string) {
   const hashToken = (accessToken: string) => hashKey(name, accessToken);
   return {
@@ -149,8 +149,8 @@ function createGoodTokens({ goodTokens }: LoginMemory, name: string) {
   };
 }
 
-/** The calls from whose answers the relay learns which tokens are good. */
-function createLearningCalls(
+/** The calls to the provider whose answers tell which access tokens are good. */
+function createCallsThatRemember(
   endpoints: ProviderEndpoints,
   { remember, forget }: Pick<ReturnType<typeof createGoodTokens>, 'remember' | 'forget'>,
 ) {

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
 
-/** The terms of a login, which stay from its state through its code to its refresh tokens. */
+/** What a login is for. Its state, its code and its refresh tokens contain these terms. */
 export const loginTerms = {
   /** The URL of the relay's resource that the login is for. Undefined for the provider's API. @see RFC 8707 §2 */
   ownResource: v.optional(v.string()),
@@ -25,9 +25,9 @@ const oauthRequest = v.object({
 });
 
 const asker = v.object({
-  /** Proved by the certificate of the host that serves the client's document. */
+  /** The host that serves the client's document. Its certificate proves it. */
   host: v.optional(v.string()),
-  /** Chosen by the client, and verified by nobody. */
+  /** A name that the client has chosen. Nobody has verified it. */
   name: v.optional(v.string()),
 });
 
@@ -45,9 +45,9 @@ const frontEndRequest = v.object({
   otherAccount: v.optional(v.boolean()),
   /** The account that the person probably uses. A state does not contain it. */
   loginHint: v.optional(v.string()),
-  /** Only the state of a question contains it. */
+  /** The client that asks. Only the state of a question contains it. */
   asker: v.optional(asker),
-  /** The S256 challenge of a login of a browser at a resource. All else that it asks for follows from the resource. */
+  /** The S256 challenge of a browser's login at a resource. Everything else follows from the resource. */
   door: v.optional(v.string()),
 });
 
@@ -56,12 +56,12 @@ export type FrontEndRequest = v.InferOutput<typeof frontEndRequest>;
 /** A valid OAuth request. @see RFC 6749 §4.1.1, RFC 7636 §4.3 */
 export type OAuthRequest = v.InferOutput<typeof oauthRequest>;
 
-/** Replaces a request that is in a cookie. If that cookie is lost, it still tells where a failure may go. */
-const kind = v.picklist(['plain', 'oauth']);
+/** Stands in a state for a request that is in a cookie. If the cookie is lost, it still tells where a failure may go. */
+const requestKind = v.picklist(['plain', 'oauth']);
 
-// A tuple, because field names would make the state longer, and some providers refuse a long one. Version 0.4 cannot
-// read a kind, and must not: it would take the login for a plain one, and finish it without PKCE.
-const content = v.tuple([v.string(), v.number(), v.string(), v.union([frontEndRequest, kind])]);
+// Without field names, which would make the state longer, and some providers refuse a long state. Version 0.4 refuses a
+// state with a `requestKind`. Otherwise, it would take the login for a plain one, and finish it without PKCE.
+const content = v.tuple([v.string(), v.number(), v.string(), v.union([frontEndRequest, requestKind])]);
 
 /** The longest state at the provider, in characters. X refuses more than 500. */
 export const longestState = 399;
@@ -83,13 +83,15 @@ interface OpenedState extends Omit<LoginState, 'request'> {
 /** Finds the sealed request of a login in the cookies of its browser. */
 export type FindKept = (id: Buffer) => string | undefined;
 
-/** The `state` parameters of one registration, sealed so that the provider cannot read them. */
 export type States = ReturnType<typeof createStates>;
 
 /**
+ * Seals logins into `state` parameters, so that nothing is stored, and the provider cannot read them.
+ *
  * @param registrationAudience throws a `RelayError` if no provider is known
  * @param place the callback URL of the login, and its path if several paths share that URL
- * @param purpose `consent` for the question before a login. Such a state is in a form, so it contains the whole login
+ * @param purpose `consent` for the question before a login. Its form holds the state, which may be long, so it contains
+ *   the whole login
  * @see RFC 6749 §10.12, RFC 9700 §4.7
  */
 export function createStates(
@@ -99,27 +101,29 @@ export function createStates(
   purpose: 'state' | 'consent' = 'state',
 ) {
   const seal = createSeal(purpose, keys, content);
-  // Compressed, because JSON may need six characters for one, and all logins share 8 KB of cookies.
+  // Compressed, because JSON writes some characters as six, and all logins share 8 KB of cookies.
   const keptSeal = createSeal('request of a state', keys, frontEndRequest, { isPacked: true });
   const bindings = () => [registrationAudience(), place] as const;
 
   function open(state: string, findKept: FindKept = () => undefined): OpenedState | undefined {
     const opened = seal.open(state, ...bindings());
     if (opened === undefined) return undefined;
-    const [idText, issuedAt, frontEnd, held] = opened;
+    const [idText, issuedAt, frontEnd, content] = opened;
     const id = Buffer.from(idText, 'base64url');
-    if (typeof held === 'object') return { id, issuedAt, frontEnd, request: held, isPlain: held.oauth === undefined };
-    return { id, issuedAt, frontEnd, request: openKept(idText, findKept(id)), isPlain: held === 'plain' };
+    const isInState = typeof content === 'object';
+    const request = isInState ? content : openKept(idText, findKept(id));
+    const isPlain = isInState ? content.oauth === undefined : content === 'plain';
+    return { id, issuedAt, frontEnd, request, isPlain };
   }
 
-  /** Opens only the request of the login with this id, not another login's cookie. */
+  /** Opens the sealed request of the login with this id. The request of another login does not open. */
   const openKept = (id: string, kept: string | undefined) =>
     kept === undefined ? undefined : keptSeal.open(kept, ...bindings(), id);
 
   return {
     /**
-     * Seals a login into a state of less than 400 characters. If the request does not fit, `kept` is its sealed text,
-     * for a cookie.
+     * Seals a login into a state of less than 400 characters. If the request does not fit, it is sealed into `kept`, for
+     * a cookie.
      *
      * @throws {RelayError} `front_end_state_unusable` if it does not fit into the cookie either
      */
@@ -133,17 +137,19 @@ export function createStates(
         if (whole.length > limits.sealedLength) throw tooLong();
         return { state: whole };
       }
-      const held = request.oauth === undefined ? 'plain' : 'oauth';
-      return { state: seal.seal([idText, issuedAt, frontEnd, held], ...bindings()), kept };
+      const kind = request.oauth === undefined ? 'plain' : 'oauth';
+      return { state: seal.seal([idText, issuedAt, frontEnd, kind], ...bindings()), kept };
     },
     /** @returns undefined if the state is altered, or belongs to another registration or callback */
     open,
-    /** Whether a state is of this registration and callback, also if the browser has lost the rest of its login. */
+    /** Whether a state belongs to this registration and callback, even if the browser has lost the cookies of the login. */
     isOwn: (state: unknown): boolean =>
       typeof state === 'string' && unlessFailed(() => open(state, () => undefined)) !== undefined,
     /**
-     * Opens a state in order to answer a failure. It never throws. Undefined also if no provider is known, or if the
-     * browser lost the request of an OAuth login, because only that tells where the failure may go.
+     * Opens a state in order to answer a failure. It never throws.
+     *
+     * @returns undefined if the state does not open, if no provider is known, or if the browser lost the request of an
+     *   OAuth login, because only the request tells where the failure may go
      */
     peek(state: unknown, findKept?: FindKept): LoginState | undefined {
       const opened = typeof state === 'string' ? unlessFailed(() => open(state, findKept)) : undefined;
@@ -160,7 +166,7 @@ function tooLong(): RelayError {
   return new RelayError('front_end_state_unusable', { detail });
 }
 
-/** A login whose callback was proved to come from the browser that started it. */
+/** A login whose callback comes from the browser that started it, as the state check has verified. */
 export interface Login extends LoginState {
   readonly codeVerifier: string;
   /** The `nonce` that an ID token of this login must have. @see OpenID Connect Core 1.0 §3.1.2.1 */

@@ -148,10 +148,10 @@ function prepareOriginWarnings({ config, logger, served }: Dependencies): Endpoi
   const { frontEnds } = config;
   const { hasOrigin } = pagesOfFrontEnds(config);
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0]?.origin : undefined;
-  const areAnywhere = served.some((one) => one.frontEnds.areAnywhere);
+  const takesAnyOrigin = served.some((one) => one.frontEnds.takesAnyOrigin);
   const warn = warnOfForeignOrigins(logger, hasOrigin, onlyOrigin);
   return ({ all: mayAllRead }: Readers) => {
-    if (areAnywhere || mayAllRead === true) return (_, next) => next();
+    if (takesAnyOrigin || mayAllRead === true) return (_, next) => next();
     if (typeof mayAllRead !== 'function') return warn;
     return (ctx, next) => (mayAllRead(ctx) ? next() : warn(ctx, next));
   };

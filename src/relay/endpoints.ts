@@ -100,7 +100,7 @@ function mayAllReadUser(ctx: Context, served: readonly ServedRegistration[]): bo
   const { provider } = truncatedQuery(ctx);
   const mayBeNamed = (one: ServedRegistration) =>
     provider === undefined || wordsOfPaths(one).some((word) => word === provider);
-  return served.some((one) => one.frontEnds.areAnywhere && mayBeNamed(one));
+  return served.some((one) => one.frontEnds.takesAnyOrigin && mayBeNamed(one));
 }
 
 /** The endpoints of sessions, which only pages of front ends with sessions may read. */
@@ -222,7 +222,7 @@ function oauthEndpoints(
   const forPrograms = { methods: ['POST'], failures: inOrder(enter, answerOAuthErrors), isLimited: true };
   // If unregistered clients may be anywhere, every page may read until the request's client is known. Then
   // `expectOrigin` lets only the client's own pages read.
-  const clientPages: Readers = { hasOrigin: frontEnds.hasOrigin, all: frontEnds.areAnywhere };
+  const clientPages: Readers = { hasOrigin: frontEnds.hasOrigin, all: frontEnds.takesAnyOrigin };
   const endpoints: (Endpoint | false | undefined)[] = [
     { ...forPrograms, path: `${path}/token`, action: 'token', readers: clientPages, handle: tokenEndpoint(served) },
     {

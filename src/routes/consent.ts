@@ -77,7 +77,7 @@ export function consentEndpoint(served: Served): Handler {
     expectOwnPage(ctx, origin);
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
     const { consent: token = '', decision, number } = parameters;
-    const login = questions.verify(ctx, token);
+    const login = questions.verifyState(ctx, token);
     if (login === undefined) throw new RelayError('state_missing');
     questions.expectFresh(ctx, login);
     const frontEnd = frontEnds.findForLogin(login);

@@ -35,7 +35,7 @@ export function frontEndEndpoint(
   const { registration, frontEnds, grants } = served;
   return async (ctx: Context) => {
     const { origin } = ctx.req.headers;
-    if (origin !== undefined && !frontEnds.areAnywhere && !frontEnds.hasOrigin(origin)) {
+    if (origin !== undefined && !frontEnds.takesAnyOrigin && !frontEnds.hasOrigin(origin)) {
       throw new RelayError('origin_foreign');
     }
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));

@@ -4,8 +4,8 @@ import type { Place, Served } from '../front-ends/front-ends.ts';
 import { type Context, type Handler, readQuery, recordCall, truncatedQuery } from '../http/context.ts';
 import { answerFailures, withFailureAnswer } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
-import type { LoginProtection } from '../login/protection.ts';
 import type { Login } from '../login/state.ts';
+import type { LoginProtection } from '../login/state-check.ts';
 import { requireCode, whyNoLogin } from '../oauth/authorization-response.ts';
 import { mergeFields, readCallbackFields } from '../oauth/extra-fields.ts';
 import { type Query, readSingle } from '../oauth/query.ts';
@@ -54,7 +54,7 @@ export function loginCallback(served: Served): Handler {
  */
 function verifyLogin(protection: LoginProtection | undefined, ctx: Context, query: Query): Login | undefined {
   try {
-    return protection?.verify(ctx, readSingle(query['state']));
+    return protection?.verifyState(ctx, readSingle(query['state']));
   } catch (error) {
     const explanation = isFailure(error, 'state_missing') ? whyNoLogin(query) : undefined;
     throw explanation ?? error;

@@ -88,7 +88,7 @@ const shortLived: readonly RegExp[] = [
   /^http\/cookies\.ts (Cookies|cookies)$/,
   /^observability\/metrics\.ts streams$/,
   /^access\/access\.ts (asked|faults)$/,
-  /^login\/cookies\.ts orders$/,
+  /^login\/cookies\.ts ranks$/,
   /^resources\/streams\.ts endedInSweep$/,
   // What all other maps with a lifetime are made of.
   /^memory\/recent\.ts /,

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../../src/failures/relay-error.ts';
-import { createLoginProtection } from '../../../src/login/protection.ts';
 import { createStates } from '../../../src/login/state.ts';
+import { createLoginProtection } from '../../../src/login/state-check.ts';
 import { setCookies } from '../../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../../harness/login/koa-context.ts';
 
@@ -106,7 +106,7 @@ describe('of any states and cookies in a callback,', () => {
         const ctx = koaContext({ cookie });
         let verifier: string | undefined;
         try {
-          verifier = protection.verify(ctx, state)?.codeVerifier;
+          verifier = protection.verifyState(ctx, state)?.codeVerifier;
         } catch (error) {
           expect(error).to.be.an.instanceOf(RelayError);
           return;
@@ -130,7 +130,7 @@ describe('of any states and cookies in a callback,', () => {
         const { state } = protection.start(ctx, 'app', { ...plainStart, state: own });
         const [set] = setCookies(answerOf(ctx)).filter(({ maxAge }) => maxAge !== '0');
         const callback = koaContext({ cookie: `${set?.name}=${set?.value}` });
-        const login = protection.verify(callback, state);
+        const login = protection.verifyState(callback, state);
         expect(login?.codeVerifier).to.match(/^[\w-]{43}$/);
         expect(login?.request.state ?? '').to.equal(own);
       }),
@@ -163,7 +163,7 @@ describe('of any states and cookies in a callback,', () => {
         const own = login.parts.filter((_, index) => index !== missing).map(({ name, value }) => `${name}=${value}`);
         const cookie = [...(isFirst ? others : own), ...(isFirst ? own : others), login.secret].join('; ');
         try {
-          expect(protection.verify(koaContext({ cookie }), login.state)?.request.state).to.equal(login.own);
+          expect(protection.verifyState(koaContext({ cookie }), login.state)?.request.state).to.equal(login.own);
           whole += 1;
         } catch (error) {
           if (!(error instanceof RelayError)) throw error;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
-import { createLoginProtection } from '../../src/login/protection.ts';
 import { createStates } from '../../src/login/state.ts';
+import { createLoginProtection } from '../../src/login/state-check.ts';
 import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 
@@ -42,7 +42,7 @@ describe('login protection', () => {
       const { state, cookie } = start();
       time = noon + age * 1000;
       const ctx = koaContext({ cookie: `${cookie.name}=${cookie.value}` });
-      const login = protection.verify(ctx, state);
+      const login = protection.verifyState(ctx, state);
       if (login === undefined) throw new Error('the callback is excused');
       const finish = () => {
         protection.expectFresh(ctx, login);

@@ -14,9 +14,10 @@ const browserSecretLength = 32;
 export type LoginProtection = ReturnType<typeof createLoginProtection>;
 
 /**
- * Binds every callback to the browser that started its login, without storing anything, against login CSRF.
+ * The state check, against login CSRF: binds every callback to the browser that started its login, by the parameter
+ * `state` and a cookie that belong together. Nothing is stored.
  *
- * @param settings.stateCheck which callbacks must have a state: those of `browsers`, or `always` all
+ * @param settings.stateCheck which callbacks must have a state: `always` all, or only the callbacks of `browsers`
  * @see RFC 9700 §4.7
  */
 export function createLoginProtection(
@@ -34,15 +35,15 @@ export function createLoginProtection(
   function whyCookieIsMissing(ctx: Context, { id, issuedAt }: Pick<LoginState, 'id' | 'issuedAt'>): RelayError {
     if (cookies.isFinished(ctx, id)) return new RelayError('state_finished');
     if (issuedAt < seconds() - times.login) return new RelayError('state_expired');
-    // A common cause: the login started at another name of this host, such as 127.0.0.1, and the cookie belongs to that
-    // name.
+    // A common cause is that the login started at another name of this host, such as 127.0.0.1, to which the cookie
+    // belongs.
     const detail = `This browser did not start this login at ${settings.baseUrl}, or has forgotten it. Start the login again.`;
     return new RelayError('state_unknown', { detail });
   }
 
   return {
     /**
-     * Starts a login in this browser and sets its cookie.
+     * Starts a login in this browser, and sets its cookies.
      *
      * @param frontEnd the name of the front end
      * @returns the parameter `state`, with the PKCE verifier and the nonce, which the callback derives again
@@ -56,17 +57,17 @@ export function createLoginProtection(
       return { state, codeVerifier, nonce };
     },
     /**
-     * Verifies that this browser started the login of a callback.
+     * Verifies that this browser started the login of a callback, because state and cookie belong together.
      *
      * @param received the parameter `state`
-     * @returns undefined if the callback is excused from the check
+     * @returns undefined if the callback needs no state, because no browser sends it
      * @throws {RelayError} `state_missing`, `state_altered`, `state_unknown`, `state_finished`, `state_expired` or
      *   `cookie_invalid`
      */
-    verify(ctx: Context, received: string | undefined): Login | undefined {
+    verifyState(ctx: Context, received: string | undefined): Login | undefined {
       if (received === undefined || received === '') {
-        const excused = settings.stateCheck === 'browsers' && received === undefined;
-        if (!excused || showsSignOfBrowser(ctx.req)) throw new RelayError('state_missing');
+        const mayBeMissing = settings.stateCheck === 'browsers' && received === undefined;
+        if (!mayBeMissing || showsSignOfBrowser(ctx.req)) throw new RelayError('state_missing');
         ctx.state.excused = true;
         return undefined;
       }
@@ -77,19 +78,19 @@ export function createLoginProtection(
       const { id, codeVerifier, nonce } = deriveLoginParts(browserSecret);
       // The cookie was found by a part of the id. The rest must match as well.
       if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
-      // Newer logins have overwritten the cookies that held the request.
       const { request } = login;
+      // Newer logins have overwritten the cookies that held the request.
       if (request === undefined) throw whyCookieIsMissing(ctx, login);
       return { ...login, request, codeVerifier, nonce };
     },
-    /** Ends a login that is too old, or from the future. @throws {RelayError} `state_expired` or `state_premature` */
+    /** Requires that a login is neither too old nor from the future. Otherwise it ends the login. @throws {RelayError} `state_expired` or `state_premature` */
     expectFresh(ctx: Context, { id, issuedAt }: Login): void {
       const age = seconds() - issuedAt;
       if (age <= times.login && age >= -clockSkew) return;
       cookies.finish(ctx, id);
       throw new RelayError(age < 0 ? 'state_premature' : 'state_expired');
     },
-    /** Ends a login: clears its cookie, and lets the browser remember that the login is finished. */
+    /** Ends a login by clearing its cookies. The browser remembers that the login is finished. */
     end(ctx: Context, { id }: Login): void {
       cookies.finish(ctx, id);
     },
@@ -97,8 +98,8 @@ export function createLoginProtection(
 }
 
 /**
- * Reads the login that a state claims, without proof that this browser started it. It is used to answer failures.
- * Undefined if nothing says where the failure may go.
+ * Reads the login in the `state` of a request, to answer a failure. It does not prove that this browser started the login.
+ * It returns undefined if nothing says where the failure may go.
  */
 export type PeekLogin = (ctx: Context) => LoginState | undefined;
 

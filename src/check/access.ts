@@ -25,40 +25,40 @@ interface LoginWay {
  */
 export function checkAccess(config: Config, described: ReadonlyMap<string, Provider>): Finding[] {
   // The entry of a machine is its permission, so no rule applies.
-  const ofPeople = config.frontEnds.filter(({ kind }) => kind !== 'machine');
-  return ofPeople.flatMap((frontEnd) =>
-    registrationsOfFrontEnd(config, frontEnd).flatMap((registration) => {
+  const frontEnds = config.frontEnds.filter(({ kind }) => kind !== 'machine');
+  const ways = frontEnds.flatMap((frontEnd) =>
+    registrationsOfFrontEnd(config, frontEnd).flatMap((registration): LoginWay[] => {
       const { provider: settings, name } = registration;
-      const given = 'known' in settings ? settings.known : settings.discovered.given;
-      const way = { registration, frontEnd, provider: described.get(name) ?? given };
+      const configured = 'known' in settings ? settings.known : settings.discovered.given;
+      const way = { registration, frontEnd, provider: described.get(name) ?? configured };
       const resources = resourcesOfFrontEnd(config, frontEnd, registration);
-      return resources.length > 0 ? resources.flatMap((resource) => checkRules({ ...way, resource })) : checkRules(way);
+      return resources.length > 0 ? resources.map((resource) => ({ ...way, resource })) : [way];
     }),
   );
+  return ways.flatMap(checkRules);
 }
 
 /**
- * Describes the `allow` rules of a login. Without rules, only a proxy or a resource deserves a warning, because the
+ * Describes the `allow` rules of a login. Without rules, it warns only about a proxy or a resource, because the
  * provider's own token opens only what the person may use anyway.
  */
 function checkRules(way: LoginWay): Finding[] {
   const { registration, frontEnd, resource } = way;
   const subject = resource ? `who may use ${resource.name}` : 'who may log in';
   const findings = findingsOn(`${subject} (${frontEnd.name} at ${registration.name})`);
-  const allows = [registration, frontEnd, resource].flatMap((one) =>
-    one?.allow ? [allowAt(one.allow, registration.name)] : [],
+  const allows = [registration, frontEnd, resource].flatMap((owner) =>
+    owner?.allow ? [allowAt(owner.allow, registration.name)] : [],
   );
+  const ofScopes = checkScopes(way, allows, findings);
   if (allows.length > 0) {
     const rules = findings.ok(allows.map(describeAllow).join('; besides, '));
-    return [rules, ...checkScopes(way, allows, findings)];
+    return [rules, ...ofScopes];
   }
   const hasProxy = frontEnd.apis.some(({ registration: name }) => name === registration.name);
-  const opened = resource?.name ?? (hasProxy ? 'proxy' : undefined);
-  const message = `everybody with an account there may use ${opened}`;
-  return [
-    ...(opened ? [findings.warning(message, 'say who may log in: set allow')] : []),
-    ...checkScopes(way, allows, findings),
-  ];
+  const openToAll = resource?.name ?? (hasProxy ? 'proxy' : undefined);
+  if (openToAll === undefined) return ofScopes;
+  const message = `everybody with an account there may use ${openToAll}`;
+  return [findings.warning(message, 'say who may log in: set allow'), ...ofScopes];
 }
 
 /** Compares the scope of a login with what its rules and its resource's identity need. */
@@ -73,26 +73,26 @@ function checkScopes(
   ];
   const missing = missingScopes(needed, provider, frontEnd.scope ?? provider.scope);
   if (missing.length === 0) return [];
-  const unsaid = resource ? 'who a person is' : 'whether a person may log in';
-  const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say ${unsaid}`;
+  const unknown = resource ? 'who a person is' : 'whether a person may log in';
+  const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say ${unknown}`;
   const fix = `add ${missing.join(' and ')} to scope`;
   // A GitHub App has permissions instead of scopes. Only a call with a person's token shows them.
   if (provider.appIdPrefix && registration.clientId.startsWith(provider.appIdPrefix)) {
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [notChecked('a GitHub App needs permissions for it', permissions)];
   }
-  // With OpenID Connect alone, it is not certain which scope grants a claim.
+  // Unless a preset says it, it is not certain which scope grants a claim.
   const { access } = provider;
-  const isByHand = access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
+  const isUncertain = access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
   const hint = `${fix}, if the provider has that; check --login shows what it answers`;
-  return [isByHand ? warning(message, hint) : problem(message, fix)];
+  return [isUncertain ? warning(message, hint) : problem(message, fix)];
 }
 
 /**
  * The words to add to the scope of a login. Words that the provider does not list are left out, because they would
  * grant nothing.
  *
- * @param needed for each need, the words of which one is enough. The first is the one to add
+ * @param needed a list of alternatives for each need. Any of them is enough, and the first is recommended
  */
 function missingScopes(
   needed: readonly (readonly string[])[],

@@ -8,12 +8,12 @@ import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
-import { get, isNotFoundByRelay } from './answer.ts';
+import { httpGet, isNotFoundByRelay } from './answer.ts';
 import { type CheckContext, madeUpVerifier } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
-const addresses = findingsOn('addresses');
-const base = findingsOn('base URL');
+const addressFindings = findingsOn('addresses');
+const baseUrlFindings = findingsOn('base URL');
 const callbackPathFindings = findingsOn('callback path');
 
 /** Checks whether browsers on other machines can use the addresses, and whether others can eavesdrop. */
@@ -26,39 +26,32 @@ export function checkAddresses(
   const frontEnd = new URL(exampleOf(origin ?? relay.origin));
   const { authorizeUrl, tokenUrl, userUrl } = provider ?? {};
   const endpoints = [authorizeUrl, tokenUrl, userUrl].flatMap((url) => url ?? []);
-  const doubts: readonly (readonly [applies: boolean, message: string, fix: string])[] = [
-    [
-      isLoopback(relay) && !isLoopback(frontEnd),
-      'the base URL works only on this machine, but the front end is elsewhere',
-      `set ${describe('baseUrl')} to the address by which browsers reach the relay`,
-    ],
-    [
-      isExposed(relay),
-      'the base URL is on plain http: codes and tokens can be read in transit',
-      `put TLS in front of the relay, and set ${describe('baseUrl')} to https://…`,
-    ],
-    [
-      isExposed(frontEnd),
-      'the front end is on plain http: the token can be read in transit',
-      `serve it over https, and set ${describe('origin')} to https://…`,
-    ],
-    [
-      endpoints.some((url) => isExposed(new URL(url))),
-      'the provider is called on plain http: the client secret and tokens can be read in transit',
-      'use the provider’s https:// addresses',
-    ],
-  ];
-  const found = doubts.filter(([applies]) => applies);
-  return found.length > 0
-    ? found.map(([, message, fix]) => addresses.warning(message, fix))
-    : [addresses.ok('base URL and origin fit together')];
+  const { ok, warning } = addressFindings;
+  const warnings: Finding[] = [];
+  if (isLoopback(relay) && !isLoopback(frontEnd)) {
+    const fix = `set ${describe('baseUrl')} to the address by which browsers reach the relay`;
+    warnings.push(warning('the base URL works only on this machine, but the front end is elsewhere', fix));
+  }
+  if (canBeReadInTransit(relay)) {
+    const fix = `put TLS in front of the relay, and set ${describe('baseUrl')} to https://…`;
+    warnings.push(warning('the base URL is on plain http: codes and tokens can be read in transit', fix));
+  }
+  if (canBeReadInTransit(frontEnd)) {
+    const fix = `serve it over https, and set ${describe('origin')} to https://…`;
+    warnings.push(warning('the front end is on plain http: the token can be read in transit', fix));
+  }
+  if (endpoints.some((url) => canBeReadInTransit(new URL(url)))) {
+    const message = 'the provider is called on plain http: the client secret and tokens can be read in transit';
+    warnings.push(warning(message, 'use the provider’s https:// addresses'));
+  }
+  return warnings.length > 0 ? warnings : [ok('base URL and origin fit together')];
 }
 
-function isExposed(url: URL): boolean {
+function canBeReadInTransit(url: URL): boolean {
   return url.protocol === 'http:' && !isLoopback(url);
 }
 
-const start = 'start the relay, then check again';
+const startAdvice = 'start the relay, then check again';
 
 /**
  * Starts a login at the base URL as a browser does. The provider's address in the answer reveals the callback URL and
@@ -68,44 +61,44 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
   const { origins, redirectUris } = context.frontEnd;
   if (origins.length === 0 && redirectUris.length === 0) {
     const why = 'the first front end has no redirect URI of its own to start a login with';
-    return base.notChecked(why);
+    return baseUrlFindings.notChecked(why);
   }
-  const answer = await get(context, startUrl(context));
+  const answer = await httpGet(context, buildStartUrl(context));
   if ('status' in answer) return judgeStart(context, answer);
-  const { message, fix, byEveryone } = answer;
-  return byEveryone ? base.problem(message, fix) : base.notChecked(message, `${start}; otherwise ${fix}`);
+  const { message, fix, failsForEveryone } = answer;
+  return failsForEveryone
+    ? baseUrlFindings.problem(message, fix)
+    : baseUrlFindings.notChecked(message, `${startAdvice}; otherwise ${fix}`);
 }
 
 /**
  * Opens a callback outside `/auth` as a browser does after a login, because a proxy may pass only `/auth` to the relay.
  *
- * @returns nothing if no such path is configured
+ * @returns no finding if the callback has its default path
  */
-export function checkCallbackPath(context: CheckContext): readonly Promise<Finding>[] {
+export async function checkCallbackPath(context: CheckContext): Promise<Finding[]> {
   const [{ word, callbackPath, callbackUri }] = context.registration.paths;
-  return callbackPath === defaultCallbackPath(word) ? [] : [askCallback(context, callbackUri)];
-}
-
-async function askCallback(context: CheckContext, callbackUri: string): Promise<Finding> {
-  const answer = await get(context, callbackUri);
-  if (!('status' in answer)) {
-    return callbackPathFindings.notChecked(answer.message, start);
-  }
+  if (callbackPath === defaultCallbackPath(word)) return [];
+  const { ok, notChecked, problem } = callbackPathFindings;
+  const answer = await httpGet(context, callbackUri);
+  if (!('status' in answer)) return [notChecked(answer.message, startAdvice)];
   const { status, headers } = answer;
-  const restart = `restart the relay, or correct ${context.describe('callbackPath')}`;
-  if (isNotFoundByRelay(answer))
-    return callbackPathFindings.problem('a relay answers there, but no login ends there', restart);
-  if (headers['x-request-id'] !== undefined) return callbackPathFindings.ok('reaches a relay');
-  if (status === 502 || status === 503 || status === 504) {
-    return callbackPathFindings.notChecked(`no relay is ready there (status ${status})`, start);
+  const correct = `correct ${context.describe('callbackPath')}`;
+  if (isNotFoundByRelay(answer)) {
+    return [problem('a relay answers there, but no login ends there', `restart the relay, or ${correct}`)];
   }
+  if (headers['x-request-id'] !== undefined) return [ok('reaches a relay')];
+  if (isGatewayError(status)) return [notChecked(`no relay is ready there (status ${status})`, startAdvice)];
   const { pathname } = new URL(callbackUri);
-  const fix = `let the proxy pass that path to the relay, or correct ${context.describe('callbackPath')}`;
-  return callbackPathFindings.problem(`what answers at ${pathname} is not a relay (status ${status})`, fix);
+  const fix = `let the proxy pass that path to the relay, or ${correct}`;
+  return [problem(`what answers at ${pathname} is not a relay (status ${status})`, fix)];
 }
 
-/** An address that starts a login, with the parameters that its front end must send. */
-function startUrl({ config, registration, frontEnd }: CheckContext): string {
+/** Whether a proxy answered that the server behind it is not running. */
+const isGatewayError = (status: number) => status === 502 || status === 503 || status === 504;
+
+/** The URL that starts a login, with the parameters that its front end must send. */
+function buildStartUrl({ config, registration, frontEnd }: CheckContext): string {
   const url = `${config.baseUrl}/auth/${registration.name}`;
   const { name: client_id, tokenDelivery, redirectUris } = frontEnd;
   if (tokenDelivery === 'cms') return withParameters(url, { client_id });
@@ -122,44 +115,35 @@ function startUrl({ config, registration, frontEnd }: CheckContext): string {
   });
 }
 
+/** Judges the answer to the start of a login. Only this relay redirects with its own callback and client identifier. */
 function judgeStart({ config, registration, frontEnd, describe }: CheckContext, answer: UpstreamResponse): Finding {
+  const { ok, notChecked, problem } = baseUrlFindings;
   const { status, headers } = answer;
   const { location } = headers;
   const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
   const request = URL.parse(location ?? '')?.searchParams;
   const redirectUri = request?.get('redirect_uri');
-  if (redirectUri === registration.callbackUri) {
-    return request?.get('client_id') === registration.clientId
-      ? base.ok('reaches a relay with this callback URL and client identifier')
-      : base.problem(
-          'reaches a relay with another client identifier',
-          `restart that relay, or correct ${describe('clientId')}`,
-        );
+  if (redirectUri && redirectUri !== registration.callbackUri) {
+    return problem('reaches a relay with another callback URL', `restart that relay, or ${correct}`);
   }
-  if (redirectUri) {
-    const fix = `restart that relay, or ${correct}`;
-    return base.problem('reaches a relay with another callback URL', fix);
+  if (redirectUri && request?.get('client_id') !== registration.clientId) {
+    const fix = `restart that relay, or correct ${describe('clientId')}`;
+    return problem('reaches a relay with another client identifier', fix);
   }
+  if (redirectUri) return ok('reaches a relay with this callback URL and client identifier');
   if (isFailedStart(location, frontEnd)) {
-    return base.notChecked(
-      'reaches a relay that starts no login now',
-      'its log says why; correct that, then check again',
-    );
+    return notChecked('reaches a relay that starts no login now', 'its log says why; correct that, then check again');
   }
-  if (status === 502 || status === 503 || status === 504) {
-    return base.notChecked(`no relay is ready there (status ${status})`, start);
-  }
+  if (isGatewayError(status)) return notChecked(`no relay is ready there (status ${status})`, startAdvice);
   const path = new URL(config.baseUrl + registrationPath(registration.name)).pathname;
   if (isNotFoundByRelay(answer)) {
-    return base.problem(
+    return problem(
       `a relay answers at ${path}, but has no login there`,
       `let the proxy pass the path as it is, or without that of ${describe('baseUrl')}; restart the relay, or ${correct}`,
     );
   }
-  return base.problem(
-    `what answers at ${path} is not a relay (status ${status})`,
-    `let the proxy pass that path to the relay, or ${correct}`,
-  );
+  const fix = `let the proxy pass that path to the relay, or ${correct}`;
+  return problem(`what answers at ${path} is not a relay (status ${status})`, fix);
 }
 
 /** Whether a relay redirected to the front end with an error, in the query or the fragment. */

@@ -5,30 +5,30 @@ import type { CheckContext } from './context.ts';
 import type { Finding, Findings } from './finding.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
-/** Makes one call, and returns the answer or why there is none. */
+/** Makes one call. Returns the answer, or an explanation (with a `fix`) why there is none. */
 export function ask(context: CheckContext, request: UpstreamRequest): Promise<UpstreamResponse | Unreached> {
   return callOrExplain(context, request.url, (observe) => context.client.call(request, observe));
 }
 
-/** The result of a call, or why there is none. */
+/** Makes a call with a function. Returns its result, or an explanation if it fails without an answer. */
 export async function callOrExplain<Answer>(
   context: CheckContext,
   url: string | URL,
   call: (observe: ObserveCall) => Promise<Answer>,
 ): Promise<Answer | Unreached> {
-  let seen: UpstreamCall | undefined;
+  let endedCall: UpstreamCall | undefined;
   try {
     return await call((ended) => {
-      seen = ended;
+      endedCall = ended;
     });
   } catch (error) {
-    if (!(error instanceof RelayError) || seen === undefined) throw error;
-    return explainCall(new URL(url), seen.outcome, seen.error, context);
+    if (!(error instanceof RelayError) || endedCall === undefined) throw error;
+    return explainCall(new URL(url), endedCall.outcome, endedCall.error, context);
   }
 }
 
-/** Requests a page or an API. `endpoint` only fills a field that no finding shows. */
-export function get(
+/** Requests a page or an API. Its `endpoint` only fills a field that no finding shows. */
+export function httpGet(
   context: CheckContext,
   url: string,
   headers: Readonly<Record<string, string>> = {},
@@ -40,13 +40,13 @@ export function isHtml({ headers }: UpstreamResponse): boolean {
   return /\b(text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '');
 }
 
-/** The target of a redirect; null if its Location is unusable, undefined if it is no redirect. */
+/** The target of a redirect; null if its Location is unusable, undefined if the answer is no redirect. */
 export function redirectTarget({ status, headers }: UpstreamResponse, url: string): URL | null | undefined {
   return status >= 300 && status < 400 ? URL.parse(headers.location ?? '', url) : undefined;
 }
 
-/** Says that the provider has a problem, and not the configuration. */
-export function providerInTrouble({ warning }: Findings, { status }: UpstreamResponse): Finding | undefined {
+/** Says that the provider has a problem, and not the configuration; undefined if the status does not show it. */
+export function explainProviderTrouble({ warning }: Findings, { status }: UpstreamResponse): Finding | undefined {
   if (status < 500 && status !== 429) return undefined;
   const fix = 'try again later, and look at the provider’s status page';
   return warning(`the provider has a problem (status ${status})`, fix);
@@ -57,8 +57,8 @@ export function providerInTrouble({ warning }: Findings, { status }: UpstreamRes
  *
  * @param fix what to change if the address is wrong
  */
-export function wrongKind(findings: Findings, answer: UpstreamResponse, fix: string): Finding | undefined {
-  const trouble = providerInTrouble(findings, answer);
+export function explainWrongEndpoint(findings: Findings, answer: UpstreamResponse, fix: string): Finding | undefined {
+  const trouble = explainProviderTrouble(findings, answer);
   if (trouble !== undefined) return trouble;
   const { status } = answer;
   const { problem } = findings;

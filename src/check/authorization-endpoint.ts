@@ -3,10 +3,10 @@ import { longestState } from '../login/state.ts';
 import { chooseNonce, createAuthorizationUrls, withLoginParameters } from '../oauth/authorization-request.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
-import { fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
+import { explainProviderTrouble, httpGet, isHtml, redirectTarget } from './answer.ts';
+import { adviseOnUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import { onlyFor, type Unreached } from './unreached.ts';
+import { explainIfOthersMayReach, type Unreached } from './unreached.ts';
 
 const endpoint = findingsOn('authorization endpoint');
 const pkce = findingsOn('PKCE');
@@ -18,34 +18,39 @@ const pkce = findingsOn('PKCE');
  * scope is wrong. So the best result is "not checked", with an address to open.
  */
 export async function checkAuthorizationEndpoint(context: ProviderContext): Promise<Finding[]> {
-  const { provider, describe } = context;
-  const { pkce: usesPkce } = provider;
+  const usesPkce = context.provider.pkce;
   // The configured request comes first, because people get its answer.
-  const url = requestUrl(context, usesPkce);
-  const answer = await open(context, url);
+  const url = buildAuthorizationUrl(context, usesPkce);
+  const answer = await requestLikeBrowser(context, url);
   if ('fix' in answer) return [judgeUnreached(answer, url)];
   const fault = judgeAnswer(answer, url, context);
-  const otherFault = await tryRequest(context, requestUrl(context, !usesPkce));
-  if (fault?.verdict === 'problem' && otherFault === undefined) {
-    return [
-      provider.pkce
-        ? pkce.problem('the provider refuses requests with PKCE', `set ${describe('pkce')} to off`)
-        : pkce.problem('the provider requires PKCE', `set ${describe('pkce')} to on`),
-    ];
-  }
-  if (fault?.verdict === 'problem') {
-    const isTooLong = (await tryRequest(context, requestUrl(context, usesPkce, madeUp))) === undefined;
-    return [isTooLong ? stateIsTooLong : fault];
-  }
+  const faultWithOtherPkce = await findFault(context, buildAuthorizationUrl(context, !usesPkce));
+  if (fault?.verdict === 'problem') return [await explainProblem(context, fault, faultWithOtherPkce === undefined)];
   if (fault !== undefined) return [fault];
   const shown = endpoint.notChecked(
     'answers, but providers often show only in a browser that the client identifier, the callback URL or the scope is wrong',
     `open it in a browser: ${url}`,
   );
-  if (!provider.pkce) return [shown];
-  return otherFault?.verdict === 'problem'
+  if (!usesPkce) return [shown];
+  return faultWithOtherPkce?.verdict === 'problem'
     ? [shown, pkce.ok('sent, and required by the provider')]
     : [shown, pkce.notChecked('sent; only a login shows whether the provider enforces it')];
+}
+
+/**
+ * Finds out whether the provider refuses the authorization request because of PKCE or of the length of its state.
+ *
+ * @param problem the finding if neither is the reason
+ */
+async function explainProblem(context: ProviderContext, problem: Finding, worksWithOtherPkce: boolean) {
+  const { provider, describe } = context;
+  if (worksWithOtherPkce) {
+    return provider.pkce
+      ? pkce.problem('the provider refuses requests with PKCE', `set ${describe('pkce')} to off`)
+      : pkce.problem('the provider requires PKCE', `set ${describe('pkce')} to on`);
+  }
+  const faultWithShortState = await findFault(context, buildAuthorizationUrl(context, provider.pkce, madeUp));
+  return faultWithShortState === undefined ? stateIsTooLong : problem;
 }
 
 /** A state of the greatest length, because some providers refuse long ones. */
@@ -56,7 +61,11 @@ const stateIsTooLong = endpoint.warning(
   'keep state, redirect URI or return_to of the front ends short, so that the state of a login is, too',
 );
 
-function requestUrl({ registration, provider }: ProviderContext, withPkce: boolean, state = longState): string {
+function buildAuthorizationUrl(
+  { registration, provider }: ProviderContext,
+  withPkce: boolean,
+  state = longState,
+): string {
   return withLoginParameters(createAuthorizationUrls(registration, provider)(), {
     state,
     codeChallenge: withPkce ? deriveCodeChallenge(madeUpVerifier) : undefined,
@@ -64,23 +73,25 @@ function requestUrl({ registration, provider }: ProviderContext, withPkce: boole
   });
 }
 
-async function open(context: ProviderContext, url: string) {
-  // A browser sends none of the headers for the relay's calls, which may be secrets. Some hosts require a User-Agent.
+/** Requests a page without the headers of the relay's calls, which may be secrets and which no browser would send. */
+async function requestLikeBrowser(context: ProviderContext, url: string) {
+  // Some hosts require a User-Agent.
   const agent = context.provider.requestHeaders?.['user-agent'];
-  return await get(context, url, { ...(agent && { 'user-agent': agent }), accept: 'text/html' });
+  return await httpGet(context, url, { ...(agent && { 'user-agent': agent }), accept: 'text/html' });
 }
 
-async function tryRequest(context: ProviderContext, url: string): Promise<Finding | undefined> {
-  const answer = await open(context, url);
+/** Sends an authorization request, and says what is wrong; undefined if nothing shows. */
+async function findFault(context: ProviderContext, url: string): Promise<Finding | undefined> {
+  const answer = await requestLikeBrowser(context, url);
   return 'fix' in answer ? judgeUnreached(answer, url) : judgeAnswer(answer, url, context);
 }
 
 /** Only browsers use this endpoint, so it need not be reachable from here, unless it fails for everybody. */
 function judgeUnreached(unreached: Unreached, url: string): Finding {
   const { message, fix } = unreached;
-  const unknown = onlyFor('browsers', unreached);
-  if (unknown === undefined) return endpoint.problem(message, fix);
-  return endpoint.notChecked(unknown, `open it in a browser: ${url}; if that fails, ${fix}`);
+  const onlyForBrowsers = explainIfOthersMayReach('browsers', unreached);
+  if (onlyForBrowsers === undefined) return endpoint.problem(message, fix);
+  return endpoint.notChecked(onlyForBrowsers, `open it in a browser: ${url}; if that fails, ${fix}`);
 }
 
 /** The longest body in bytes that is read as an error code. A page is longer. */
@@ -91,12 +102,12 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   const { registration, describe } = context;
   const { callbackUri } = registration;
   const { status, body } = answer;
-  const fix = fixUrl(context, 'authorizeUrl');
+  const fix = adviseOnUrl(context, 'authorizeUrl');
   const compare = `register exactly ${callbackUri} as callback URL; compare client identifier and scope`;
   const open = `to see what the provider says, open ${url}`;
-  const refused = (reason: string, advice: string) =>
+  const problemOfRefusal = (reason: string, advice: string) =>
     endpoint.problem(`the provider refuses the authorization request (${reason})`, advice);
-  const causes: Partial<Record<ProviderErrorCode, string>> = {
+  const adviceByCode: Partial<Record<ProviderErrorCode, string>> = {
     invalid_client: `correct ${describe('clientId')}`,
     invalid_scope: `correct ${describe('scope')}`,
   };
@@ -109,12 +120,12 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
     if (code === undefined) return undefined;
     // A provider sends errors to the callback only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
     const isCallback = target.href.startsWith(`${callbackUri}?`);
-    return refused(code, causes[code] ?? (isCallback ? open : `${compare}; ${open}`));
+    return problemOfRefusal(code, adviceByCode[code] ?? (isCallback ? open : `${compare}; ${open}`));
   }
   if (answer.headers['cf-mitigated'] !== undefined) {
     return endpoint.notChecked('what is in front of it lets only browsers in', `open it in a browser: ${url}`);
   }
-  const trouble = providerInTrouble(endpoint, answer);
+  const trouble = explainProviderTrouble(endpoint, answer);
   if (trouble !== undefined) return trouble;
   if (status === 404 || status === 405) {
     return endpoint.problem(
@@ -125,9 +136,9 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   const code = providerErrorCode(Buffer.from(body).toString('utf8', 0, longestCode).trim());
   // `other` means that the body is some text without a known code.
   if (code !== undefined && code !== 'other') {
-    return refused(code, causes[code] ?? `${compare}; ${open}`);
+    return problemOfRefusal(code, adviceByCode[code] ?? `${compare}; ${open}`);
   }
-  if (status >= 400) return refused(`status ${status}`, `${compare}; otherwise ${fix}; ${open}`);
+  if (status >= 400) return problemOfRefusal(`status ${status}`, `${compare}; otherwise ${fix}; ${open}`);
   if (isHtml(answer)) return undefined;
   return endpoint.problem(`the answer is not an HTML page (status ${status})`, fix);
 }

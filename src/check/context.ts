@@ -23,32 +23,36 @@ export interface ProviderContext extends CheckContext {
   readonly provider: Provider;
 }
 
-/** In place of the settings of a front end, where only resources that open to browsers log people in. */
+/** Stands for the settings of a front end if there is none, because only browsers at resources log in. */
 const noFrontEnd = { map: { level: 'front-ends', prefix: '', values: {}, positions: {}, inside: {} } } as const;
 
-/** Names the settings of one login for people. With flags, there is only one of each, without a name. */
+/**
+ * Creates functions that name the settings of one login for people, each in the entry of its registration or front end.
+ * With flags, there is only one of each.
+ */
 export function createNaming({ relay, registrations, frontEnds }: Readings, registration: string, frontEnd: string) {
   const owners = {
     relay,
     providers: registrations.find(({ name }) => name === registration) ?? registrations[0],
     'front-ends': frontEnds.find(({ name }) => name === frontEnd) ?? frontEnds[0] ?? noFrontEnd,
   };
-  const mapWith = (name: OptionName): SettingsMap => owners[options[name].level].map;
+  const findMapWith = (name: OptionName): SettingsMap => owners[options[name].level].map;
   return {
-    /** What sets the setting. Undefined if its default applies. */
-    sourceOf: (name: OptionName) => sourceOf(mapWith(name), name),
-    describe: (name: OptionName) => describeForAdvice(mapWith(name), name),
+    /** Whether a flag, a variable or the file sets a setting; undefined if nothing does. */
+    sourceOf: (name: OptionName) => sourceOf(findMapWith(name), name),
+    describe: (name: OptionName) => describeForAdvice(findMapWith(name), name),
+    /** Names a setting of the provider. Some of these settings are only possible in a file. */
     describeOfProvider(name: ProviderSetting): string {
       const { map } = owners.providers;
-      const isOfFlags = map.path === undefined && !(name in options);
-      return `${describeForAdvice(map, name)}${isOfFlags ? ' (in a configuration file)' : ''}`;
+      const needsFile = map.path === undefined && !(name in options);
+      return `${describeForAdvice(map, name)}${needsFile ? ' (in a configuration file)' : ''}`;
     },
   };
 }
 
-/** Creates the client for the calls of all checks. It has to be closed. */
+/** Creates the client for the calls of all checks. The caller has to close it. */
 export function createCheckClient({ providerTimeout: timeout, proxy }: Config): UpstreamClient {
-  // More than all checks make at once. Each redirect URI needs one.
+  // Checks never reach this number of calls, although each redirect URI needs a call.
   return createUpstreamClient({ timeout, concurrentCalls: 10_000, proxy });
 }
 
@@ -58,12 +62,11 @@ export const madeUp = 'login-relay-check';
 /** A PKCE verifier needs 43 characters. @see RFC 7636 §4.1 */
 export const madeUpVerifier = madeUp.padEnd(43, '-');
 
-/** What to change if the address of an endpoint is wrong: its own setting, or the settings that it derives from. */
-export function fixUrl({ sourceOf, describe }: Naming, name: RequiredEndpoint): string {
+/** Says what to change if the address of an endpoint is wrong: its own setting, or the settings that it derives from. */
+export function adviseOnUrl({ sourceOf, describe }: Naming, name: RequiredEndpoint): string {
   if (sourceOf(name) !== undefined) return `correct ${describe(name)}`;
-  const given = (['issuer', 'providerHost', 'providerTenant'] as const).filter(
-    (option) => sourceOf(option) !== undefined,
-  );
-  const settings = (given.length > 0 ? given : (['provider'] as const)).map(describe);
-  return `correct ${settings.join(' or ')}, or give ${describe(name)}`;
+  const sources = ['issuer', 'providerHost', 'providerTenant'] as const;
+  const given = sources.filter((option) => sourceOf(option) !== undefined);
+  const derivedFrom = given.length > 0 ? given.map(describe).join(' or ') : describe('provider');
+  return `correct ${derivedFrom}, or give ${describe(name)}`;
 }

@@ -1,4 +1,4 @@
-import { type ConfigReading, readConfig } from '../config/config.ts';
+import { type Config, type ConfigReading, readConfig } from '../config/config.ts';
 import type { Unseen } from '../config/reading.ts';
 import { mapNonEmpty, requireChecked } from '../config/readings.ts';
 import { frontEndsWithBrowsers, registrationsOfFrontEnd } from '../config/registration-config.ts';
@@ -24,10 +24,11 @@ import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
 export interface CheckReport {
+  /** The effective configuration as a file; null if it has faults. */
   readonly configuration: string | null;
-  /** To be registered at the provider; null if the configuration has faults, or there are several. */
+  /** The URL to register at the provider; null if the configuration has faults, or has several URLs. */
   readonly callbackUrl: string | null;
-  /** To be registered for each registration of a configuration file, or each path of the only one. */
+  /** The URLs to register by the words in their paths, if there are several. */
   readonly callbackUrls?: Readonly<Record<string, string>>;
   readonly cms?: ReturnType<typeof cmsConfigs>;
   /** Only with `--login`. */
@@ -46,41 +47,43 @@ export async function diagnose(
   given: OptionSources,
   readFile: ReadFile = readTextFile,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
-  const { reading, isFromFile, findings: ofConfiguration } = readGiven(given, readFile);
+  const { reading, isFromFile, findings: ofConfiguration } = readConfigToCheck(given, readFile);
   if (reading === undefined) {
     return { report: { configuration: null, callbackUrl: null, findings: ofConfiguration }, code: 2 };
   }
   const { config, readings } = reading;
-  const examined = await examine(reading, isFromFile);
-  const urls = config.registrations.flatMap(({ paths }) => paths);
-  const callbackUrls = Object.fromEntries(urls.map(({ word, callbackUri }) => [word, callbackUri]));
-  const callbacks =
-    isFromFile || new Set(Object.values(callbackUrls)).size > 1
-      ? { callbackUrl: null, callbackUrls }
-      : { callbackUrl: config.registrations[0].callbackUri };
-  const configuration = formatConfigFile(readings, config, examined.described);
+  const { findings: ofCalls, described } = await callAddresses(reading, isFromFile);
+  const configuration = formatConfigFile(readings, config, described);
   const cms = cmsConfigs(config);
   const findings = [
     ...ofConfiguration,
     ...checkCmsBaseUrl(config),
-    ...checkAccess(config, examined.described),
+    ...checkAccess(config, described),
     ...(await checkSharedMemory(reading)),
-    ...examined.findings,
+    ...ofCalls,
   ];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
+  const callbacks = collectCallbackUrls(config, isFromFile);
   const report = { configuration, ...callbacks, ...(cms.length > 0 && { cms }), findings };
   return { report, code };
 }
 
+function collectCallbackUrls({ registrations }: Config, isFromFile: boolean) {
+  const paths = registrations.flatMap((registration) => registration.paths);
+  const callbackUrls = Object.fromEntries(paths.map(({ word, callbackUri }) => [word, callbackUri]));
+  const hasSeveral = new Set(Object.values(callbackUrls)).size > 1;
+  return isFromFile || hasSeveral ? { callbackUrl: null, callbackUrls } : { callbackUrl: registrations[0].callbackUri };
+}
+
 /**
- * Reads the configuration to examine. Without any option, it is the file of the packaged service.
+ * Reads the configuration to check. Without any option, it is the file of the packaged service.
  *
- * @returns no reading if the configuration has faults, which are the findings then
+ * @returns the findings, and a reading unless the configuration has faults
  */
-export function readGiven(given: OptionSources, readFile: ReadFile) {
+export function readConfigToCheck(given: OptionSources, readFile: ReadFile) {
   const { notChecked, ok, problem, warning } = findingsOn('configuration');
   const { sources, why } = chooseSources(given, readFile);
-  const chosen = why === undefined ? [] : [ok(why)];
+  const ofChoice = why === undefined ? [] : [ok(why)];
   const isFromFile = findGivenOption('config', sources) !== undefined;
   const unseen: Unseen[] = [];
   try {
@@ -91,70 +94,69 @@ export function readGiven(given: OptionSources, readFile: ReadFile) {
       unseen,
     });
     const findings = [
-      ...chosen,
+      ...ofChoice,
       ...reading.warnings.map((message) => warning(message)),
       ...unseen.map(({ message, fix }) => notChecked(message, fix)),
     ];
     return { reading, isFromFile, findings };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { reading: undefined, isFromFile, findings: [...chosen, ...error.faults.map((fault) => problem(fault))] };
+    const findings = [...ofChoice, ...error.faults.map((fault) => problem(fault))];
+    return { reading: undefined, isFromFile, findings };
   }
 }
 
 /**
- * Checks the relay's own addresses and the pages of its front ends, and calls each provider with a made-up code and
- * token.
+ * Calls all addresses of the configuration: the relay's own, the pages of its front ends, its resources, and each
+ * provider with a made-up code and token.
  *
  * @param isFromFile whether a file describes registrations and front ends, so that findings have to name theirs
- * @returns also the providers, by registration, as far as they are known
+ * @returns the findings, and the providers by registration, as far as they are known
  */
-async function examine({ config, readings }: ConfigReading, isFromFile: boolean) {
+async function callAddresses({ config, readings }: ConfigReading, isFromFile: boolean) {
   const client = createCheckClient(config);
   const described = new Map<string, Provider>();
   const { registrations, frontEnds } = config;
-  const contextOf = (registration = registrations[0], given = frontEnds[0]): CheckContext => {
+  const createContext = (registration = registrations[0], given = frontEnds[0]): CheckContext => {
     const frontEnd = requireChecked(given ?? frontEndsWithBrowsers(config, registration)[0]);
     const naming = createNaming(readings, registration.name, frontEnd.name);
     return { ...naming, config, registration, frontEnd, client };
   };
 
-  /** @param ofPages findings of a call that runs at the same time, to be placed between these */
-  async function examineLogin(context: CheckContext, ofPages?: Promise<Finding[]>) {
-    const ofBaseUrl = Promise.all([checkBaseUrl(context), ...checkCallbackPath(context)]);
+  /** @param ofPages the findings on pages, which are shown between those on addresses and those on the provider */
+  async function checkLogin(context: CheckContext, ofPages?: Promise<Finding[]>) {
+    const ofBaseUrl = Promise.all([checkBaseUrl(context), checkCallbackPath(context)]);
     const { findings: ofDiscovery, provider } = await checkDiscovery(context);
     if (provider) described.set(context.registration.name, provider);
     const ofProvider = provider ? await checkProvider({ ...context, provider }) : [];
-    const ofAddresses = [...checkAddresses(context, provider), ...(await ofBaseUrl)];
+    const ofAddresses = [...checkAddresses(context, provider), ...(await ofBaseUrl).flat()];
     return [...ofAddresses, ...((await ofPages) ?? []), ...ofDiscovery, ...ofProvider];
   }
 
-  async function examineAll(): Promise<Finding[]> {
+  async function checkEntries(): Promise<Finding[]> {
     const ofRegistrations = mapInGroups(registrations, async (registration) => {
-      const there = frontEndsWithBrowsers(config, registration);
-      const frontEnd = there.find(({ kind }) => kind !== 'machine') ?? there[0];
-      return about(registration, await examineLogin(contextOf(registration, frontEnd)));
+      const ownFrontEnds = frontEndsWithBrowsers(config, registration);
+      const frontEnd = ownFrontEnds.find(({ kind }) => kind !== 'machine') ?? ownFrontEnds[0];
+      return addNameToSubjects(registration, await checkLogin(createContext(registration, frontEnd)));
     });
     const ofFrontEnds = mapInGroups(frontEnds, async (frontEnd) => {
       const [registration] = registrationsOfFrontEnd(config, frontEnd);
-      return about(frontEnd, await checkFrontEnd(contextOf(registration, frontEnd)));
+      return addNameToSubjects(frontEnd, await checkFrontEnd(createContext(registration, frontEnd)));
     });
     const ofResources = mapInGroups(config.resources, async (resource) => {
       const registration = registrations.find(({ name }) => name === resource.registrations[0]);
-      return about(resource, await checkResource(contextOf(registration), resource));
+      return addNameToSubjects(resource, await checkResource(createContext(registration), resource));
     });
-    // At once, because each may take as long as a call may.
+    // All three run at the same time, because each may take as long as a call may.
     return (await Promise.all([ofRegistrations, ofFrontEnds, ofResources])).flat(2);
   }
 
-  const context = contextOf();
-  const examined = isFromFile ? examineAll() : examineLogin(context, checkFrontEnd(context));
-  return { findings: await examined.finally(client.close), described };
+  const context = createContext();
+  const findings = isFromFile ? checkEntries() : checkLogin(context, checkFrontEnd(context));
+  return { findings: await findings.finally(client.close), described };
 }
 
-/**
- * Checks the endpoints of a provider. The token request uses the callback URL that works at the authorization endpoint.
- */
+/** Checks the endpoints of a provider. The token request has the callback URL that the authorization endpoint accepts. */
 async function checkProvider(context: ProviderContext): Promise<Finding[]> {
   const { findings, registration } = await checkCallbacks(context);
   const ofEndpoints = await Promise.all([
@@ -166,31 +168,31 @@ async function checkProvider(context: ProviderContext): Promise<Finding[]> {
 }
 
 /**
- * Checks the authorization endpoint with the callback URL of each path. One that works is enough, because front ends
- * use one, and some providers accept only one; the others are then reported as ok.
+ * Checks the authorization endpoint with the callback URL of each path. If the provider accepts at least one of them,
+ * the others are no problem: front ends use only one path, and some providers accept only one callback URL.
  *
- * @returns the findings, and the registration with that callback URL
+ * @returns the findings, and the registration with the first accepted callback URL
  */
 async function checkCallbacks(context: ProviderContext) {
   // Paths that share a callback URL are checked once.
-  const byUri = Map.groupBy(context.registration.paths, ({ callbackUri }) => callbackUri);
-  const each = [...byUri.values()].flatMap(([first]) => first ?? []);
-  const tried = mapNonEmpty(each, async ({ word, callbackUri }) => {
+  const pathsByUri = Map.groupBy(context.registration.paths, ({ callbackUri }) => callbackUri);
+  const distinctPaths = [...pathsByUri.values()].flatMap(([path]) => path ?? []);
+  const attempts = mapNonEmpty(distinctPaths, async ({ word, callbackUri }) => {
     const registration = { ...context.registration, callbackUri };
-    const found = await checkAuthorizationEndpoint({ ...context, registration });
-    return { word, registration, found, isBad: found.some(({ verdict }) => verdict === 'problem') };
+    const findings = await checkAuthorizationEndpoint({ ...context, registration });
+    return { word, registration, findings, isRefused: findings.some(({ verdict }) => verdict === 'problem') };
   });
-  const [first, ...others] = await Promise.all(tried);
+  const [first, ...others] = await Promise.all(attempts);
+  if (others.length === 0) return first;
   const all = [first, ...others];
-  const used = all.find(({ isBad }) => !isBad) ?? first;
-  const findings = all.flatMap(({ word, registration: { callbackUri }, found, isBad }) => {
-    if (all.length === 1) return found;
-    const at = `/auth/${word}`;
-    if (!isBad || used.isBad) return about({ name: at }, found);
-    const message = `the provider refuses ${callbackUri}, so logins do not start at ${at}`;
+  const accepted = all.find(({ isRefused }) => !isRefused);
+  const findings = all.flatMap(({ word, registration: { callbackUri }, findings, isRefused }) => {
+    const path = `/auth/${word}`;
+    if (!isRefused || accepted === undefined) return addNameToSubjects({ name: path }, findings);
+    const message = `the provider refuses ${callbackUri}, so logins do not start at ${path}`;
     return [findingsOn('callback URL').ok(message)];
   });
-  return { findings, registration: used.registration };
+  return { findings, registration: (accepted ?? first).registration };
 }
 
 /**
@@ -202,14 +204,15 @@ async function mapInGroups<Item, Result>(
   task: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  const atOnce = 20;
-  for (let start = 0; start < items.length; start += atOnce) {
-    const group = items.slice(start, start + atOnce);
+  const groupSize = 20;
+  for (let start = 0; start < items.length; start += groupSize) {
+    const group = items.slice(start, start + groupSize);
     results.push(...(await Promise.all(group.map(task))));
   }
   return results;
 }
 
-function about({ name }: { readonly name: string }, findings: readonly Finding[]): Finding[] {
+/** Adds the name of an entry to the subjects of its findings: `discovery (github)`. */
+function addNameToSubjects({ name }: { readonly name: string }, findings: readonly Finding[]): Finding[] {
   return findings.map((finding) => ({ ...finding, subject: `${finding.subject} (${name})` }));
 }

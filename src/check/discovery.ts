@@ -13,34 +13,35 @@ import { explainCall } from './unreached.ts';
 
 const discovery = findingsOn('discovery');
 
-/** Reads the provider's metadata from its issuer, as a relay does when it starts. */
+/** Reads the provider's metadata from its issuer, as a relay does when it starts. Without an issuer, finds nothing. */
 export async function checkDiscovery(context: CheckContext) {
   const { registration, client } = context;
   const { provider: settings } = registration;
   if ('known' in settings) return { findings: [], provider: settings.known };
   const found = await discover(client, registration);
   return found instanceof DiscoveryError
-    ? { findings: [await explain(context, found, settings.discovered)] }
+    ? { findings: [await explainFailure(context, found, settings.discovered)] }
     : { findings: [discovery.ok('the issuer describes its endpoints')], provider: found };
 }
 
-/** The providers by registration, except those that cannot be discovered now. */
-export async function describedProviders(config: Config): Promise<ReadonlyMap<string, Provider>> {
+/** Discovers the providers, and returns them by registration, without those that cannot be discovered now. */
+export async function discoverProviders(config: Config): Promise<ReadonlyMap<string, Provider>> {
   const client = createCheckClient(config);
-  const described = config.registrations.map(async (registration) => {
+  const discovered = new Map<string, Provider>();
+  const discovering = config.registrations.map(async (registration) => {
     const provider = await discover(client, registration);
-    return provider instanceof DiscoveryError ? [] : [[registration.name, provider] as const];
+    if (!(provider instanceof DiscoveryError)) discovered.set(registration.name, provider);
   });
-  return new Map((await Promise.all(described).finally(client.close)).flat());
+  await Promise.all(discovering).finally(client.close);
+  return discovered;
 }
 
-/** The provider of a registration, either known or discovered; an error if discovery fails. */
+/** Discovers the provider of a registration, unless it is known. Returns an error if that fails. */
 async function discover(client: UpstreamClient, { provider, ...credentials }: RegistrationConfig) {
   if ('known' in provider) return provider.known;
   try {
     const { clientId, clientSecret: given } = credentials;
-    // Discovery only needs to know whether form-encoding changes the secret, which it hardly ever does. So an empty one
-    // will do.
+    // Discovery only asks whether form-encoding changes the secret. It rarely does, so an empty secret can stand in.
     const clientSecret = given instanceof UnseenSecret ? new Secret('') : given;
     const changes = changesWhenEncoded({ clientId, clientSecret });
     const context = { ...provider.discovered, clientId, encodingChanges: changes };
@@ -52,7 +53,7 @@ async function discover(client: UpstreamClient, { provider, ...credentials }: Re
 }
 
 /** Says why an issuer does not describe its provider, and what to correct. */
-async function explain(
+async function explainFailure(
   context: CheckContext,
   error: DiscoveryError,
   asked: Pick<MetadataContext, 'issuer' | 'metadataUrl'>,
@@ -77,7 +78,7 @@ async function explain(
   return discovery.problem(message, fix);
 }
 
-/** Asks the issuer that the metadata name before proposing it, because some have no metadata. */
+/** Proposes the issuer that the metadata name, after it was asked whether it has metadata. */
 async function explainOtherIssuer(
   { registration, client, describe, describeOfProvider }: CheckContext,
   named: string,
@@ -95,9 +96,8 @@ async function explainOtherIssuer(
     return discovery.problem(message, `if that is your provider, set ${correct} to exactly ${named}`);
   }
   const address = describeOfProvider('metadataUrl');
-  const why = `${message}, ${named}, which has no metadata of that name itself`;
   return discovery.problem(
-    why,
+    `${message}, ${named}, which has no metadata of that name itself`,
     `correct ${metadataUrl === undefined ? correct : address}; if your provider does call itself ${named}, set ${correct} to that, and ${address} to where its metadata are`,
   );
 }

@@ -1,8 +1,8 @@
 import type { FrontEndConfig } from '../config/config.ts';
-import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
+import { explainProviderTrouble, httpGet, isHtml, redirectTarget } from './answer.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
-import { onlyFor } from './unreached.ts';
+import { explainIfOthersMayReach } from './unreached.ts';
 
 /**
  * Requests every page at which a login can end, and the APIs that they use through the relay. The front end's main page
@@ -15,8 +15,8 @@ export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
     const why = hasNoPage ? 'it has no page' : `${origins.join(', ')} stands for several origins`;
     return [findingsOn('front end').notChecked(why)];
   }
-  // OAuth logins (`code`) end only at redirect URIs.
-  const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
+  // Without plain logins, no login ends at the front end URL.
+  const pages = new Set(tokenDelivery === 'code' ? redirectUris : [frontendUrl, ...redirectUris]);
   const ofPages = [...pages].map((url, index) =>
     checkPage(context, url, findingsOn(index === 0 ? 'front end' : `page ${url}`)),
   );
@@ -28,11 +28,11 @@ export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
 /** Requests a page. Its faults are only warnings, because pages may be down now, or answer only browsers. */
 async function checkPage(context: CheckContext, url: string, { ok, notChecked, warning }: Findings) {
   const { frontEnd, describe } = context;
-  const answer = await get(context, url, { accept: 'text/html' });
+  const answer = await httpGet(context, url, { accept: 'text/html' });
   if ('fix' in answer) {
     const fix = `start it, or correct ${describe('origin')}; ${answer.fix}`;
-    const unknown = onlyFor('browsers', answer);
-    return unknown === undefined ? warning(answer.message, fix) : notChecked(unknown, fix);
+    const onlyForBrowsers = explainIfOthersMayReach('browsers', answer);
+    return onlyForBrowsers === undefined ? warning(answer.message, fix) : notChecked(onlyForBrowsers, fix);
   }
   const target = redirectTarget(answer, url);
   if (target && target.origin !== frontEnd.origin) {
@@ -65,12 +65,12 @@ async function checkApi(
   const findings = findingsOn(`API ${path}`);
   const { ok, warning } = findings;
   const fix = `correct the url of ${path}`;
-  const answer = await get(context, url);
+  const answer = await httpGet(context, url);
   if ('fix' in answer) return warning(answer.message, `${fix}; ${answer.fix}`);
-  const trouble = providerInTrouble(findings, answer);
+  const trouble = explainProviderTrouble(findings, answer);
   if (trouble !== undefined) return trouble;
   const target = redirectTarget(answer, url);
-  // A redirect to a longer path below, such as one with a final slash, stays in place.
+  // A redirect to a path below, such as the same path with a slash at its end, does no harm.
   if (target !== undefined && !target?.href.startsWith(url)) {
     return warning(`${url} redirects elsewhere, which the relay does not follow`, fix);
   }

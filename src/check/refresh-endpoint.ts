@@ -1,7 +1,7 @@
 import { explainMissingToken } from '../oauth/token-error.ts';
 import { buildTokenRequest } from '../oauth/token-request.ts';
 import { UnseenSecret } from '../sealing/secret.ts';
-import { ask, wrongKind } from './answer.ts';
+import { ask, explainWrongEndpoint } from './answer.ts';
 import { madeUp, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -18,8 +18,8 @@ export async function checkRefreshEndpoint(context: ProviderContext): Promise<Fi
   const answer = await ask(context, { endpoint: 'token', ...request });
   const fix = `correct ${describe('refreshUrl')}`;
   if ('fix' in answer) return [endpoint.problem(answer.message, answer.fix)];
-  const misplaced = wrongKind(endpoint, answer, fix);
-  if (misplaced !== undefined) return [misplaced];
+  const wrongEndpoint = explainWrongEndpoint(endpoint, answer, fix);
+  if (wrongEndpoint !== undefined) return [wrongEndpoint];
   const { code } = explainMissingToken(answer, 'refresh_token');
   if (code === 'refresh_refused') return [endpoint.ok('refuses a made-up refresh token, as it must')];
   if (code === 'client_refused') {

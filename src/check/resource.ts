@@ -4,11 +4,11 @@ import { parseJsonObject } from '../oauth/json.ts';
 import { checkPath } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/protected-resource.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { get, isNotFoundByRelay } from './answer.ts';
-import { checkBrowsers } from './browsers.ts';
+import { httpGet, isNotFoundByRelay } from './answer.ts';
+import { checkBrowserLogin } from './browser-login.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import { onlyFor } from './unreached.ts';
+import { explainIfOthersMayReach } from './unreached.ts';
 import { checkUpstream } from './upstream.ts';
 
 /**
@@ -18,17 +18,17 @@ import { checkUpstream } from './upstream.ts';
 export async function checkResource(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
   const { url, upstream, browser } = resource;
   const [answer, metadata, ofUpstream, ofBrowsers] = await Promise.all([
-    get(context, url),
-    get(context, resourceMetadataUrl(resource)),
+    httpGet(context, url),
+    httpGet(context, resourceMetadataUrl(resource)),
     upstream ? checkUpstream(context, upstream, url) : [],
-    browser ? checkBrowsers(context, resource) : [],
+    browser ? checkBrowserLogin(context, resource) : [],
   ]);
   const { notChecked, warning } = findingsOn('resource');
   if ('fix' in answer) {
-    const what = upstream ? 'the relay' : 'it';
-    const fix = `start ${what}, or correct its url; ${answer.fix}`;
-    const unknown = onlyFor('clients', answer);
-    return [unknown === undefined ? warning(answer.message, fix) : notChecked(unknown, fix), ...ofUpstream];
+    const fix = `start ${upstream ? 'the relay' : 'it'}, or correct its url; ${answer.fix}`;
+    const onlyForClients = explainIfOthersMayReach('clients', answer);
+    const finding = onlyForClients === undefined ? warning(answer.message, fix) : notChecked(onlyForClients, fix);
+    return [finding, ...ofUpstream];
   }
   const ofMetadata =
     'fix' in metadata ? warning(metadata.message, metadata.fix) : judgeMetadata(context, resource, metadata);
@@ -37,8 +37,8 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
 
 /**
  * Judges the answer to a request without a token. Only a 401 whose challenge names the metadata leads clients to a
- * login. Any other status below 500, such as 403 or 404, comes from something that has not asked for a token. That is
- * only a warning, because the server may require one at other methods or paths, such as the POST of MCP.
+ * login. Any other status below 500 is only a warning, because the server may require a token for other methods or
+ * paths, such as the POST of MCP.
  */
 function judgeChallenge(
   { config }: CheckContext,
@@ -65,7 +65,7 @@ function judgeChallenge(
   return warning(`answers without a token (status ${status})`, fix);
 }
 
-/** Judges the resource metadata. They must be this resource's, and name the logins of this relay first. */
+/** Judges the metadata of a resource, which must name this resource, and this relay as the first to log in at. */
 function judgeMetadata({ config }: CheckContext, resource: ResourceConfig, answer: UpstreamResponse): Finding {
   const { status, body } = answer;
   const { ok, problem } = findingsOn('resource metadata');

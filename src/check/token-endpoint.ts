@@ -8,20 +8,20 @@ import { refusedCredentials } from '../providers/refusals.ts';
 import { github } from '../providers/source-code-hosts.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { ask, wrongKind } from './answer.ts';
-import { fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
+import { ask, explainWrongEndpoint } from './answer.ts';
+import { adviseOnUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 const endpoint = findingsOn('token endpoint');
 
 /** The part of a token request that a provider refuses, as far as it tells. With `code`, it has accepted the client. */
-type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof causesOf>;
+type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof explainRefusals>;
 
 /** The forms of RFC 6749 §2.3.1. A provider that refuses something else in one of them may have accepted the client. */
 const standardForms = ['basic', 'body'] as const;
 
 /** What the answer to each form of the request means; a finding if no token endpoint answers like that. */
-type Readings = ReadonlyMap<TokenRequestForm, Refusal | Finding>;
+type ResultsByForm = ReadonlyMap<TokenRequestForm, Refusal | Finding>;
 
 /**
  * Sends a token request with a made-up code, in the configured form and then in the others, until the provider accepts
@@ -32,7 +32,7 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   if (registration.clientSecret instanceof UnseenSecret) {
     return endpoint.notChecked('not asked: this command does not have the client secret');
   }
-  const fix = fixUrl(context, 'tokenUrl');
+  const fix = adviseOnUrl(context, 'tokenUrl');
   const codeVerifier = provider.pkce ? madeUpVerifier : undefined;
   const request = (form: TokenRequestForm, clientSecret: Secret) => {
     const client = { ...provider, ...registration, clientSecret, tokenRequest: form };
@@ -49,7 +49,7 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   for (const form of new Set([configured, ...others])) {
     const answer = await request(form, registration.clientSecret);
     if ('fix' in answer) return endpoint.problem(answer.message, answer.fix);
-    const reading = readRefusal(answer, fix);
+    const reading = readResult(answer, fix);
     readings.set(form, reading);
     if (reading === 'code' && !(form === configured && seeksOther)) break;
   }
@@ -57,14 +57,14 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   if (finding.verdict !== 'ok') return finding;
   // A provider that only refuses the code, even with a made-up secret, has not checked the secret.
   const answer = await request(configured, new Secret(madeUp));
-  return 'status' in answer && readRefusal(answer, fix) === 'code'
-    ? unseen(context, 'the provider refuses the code first, so it does not show')
+  return 'status' in answer && readResult(answer, fix) === 'code'
+    ? notShown(context, 'the provider refuses the code first, so it does not show')
     : finding;
 }
 
 /** Reads what an answer refuses. A provider refuses the code only after it has accepted the client. */
-function readRefusal(answer: UpstreamResponse, fix: string): Refusal | Finding {
-  const misplaced = wrongKind(endpoint, answer, fix);
+function readResult(answer: UpstreamResponse, fix: string): Refusal | Finding {
+  const misplaced = explainWrongEndpoint(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
   const { access_token, error, error_description, message } = parseTokenAnswer(answer.body) ?? {};
   if (access_token !== undefined) {
@@ -81,7 +81,7 @@ function readRefusal(answer: UpstreamResponse, fix: string): Refusal | Finding {
 }
 
 /** Concludes that the configured form works, that another one does, why none does, or that nothing shows. */
-function judgeForms(context: ProviderContext, readings: Readings): Finding {
+function judgeForms(context: ProviderContext, readings: ResultsByForm): Finding {
   const { provider, describe } = context;
   const configured = provider.tokenRequest;
   const own = readings.get(configured) ?? 'unknown';
@@ -101,14 +101,14 @@ function judgeForms(context: ProviderContext, readings: Readings): Finding {
 }
 
 /** Says why no form works, as far as the answers show it. @param own what the answer to the configured form refuses */
-function judgeRefusals(context: ProviderContext, readings: Readings, own: Refusal | Finding): Finding {
+function judgeRefusals(context: ProviderContext, readings: ResultsByForm, own: Refusal | Finding): Finding {
   const { provider, describe } = context;
   const found: readonly unknown[] = [...readings.values()];
-  const causes = Object.entries(causesOf(context, [...readings.keys()]));
+  const causes = Object.entries(explainRefusals(context, [...readings.keys()]));
   const [, refusal] = causes.find(([cause]) => found.includes(cause)) ?? [];
   // If only another form was refused, the refusal may concern that form.
   if (refusal === undefined || own === 'unknown') {
-    return typeof own === 'object' ? own : unseen(context, 'the answers do not say');
+    return typeof own === 'object' ? own : notShown(context, 'the answers do not say');
   }
   const isOfClient = typeof own === 'string' && own !== 'redirect_uri';
   const possible = isOfClient ? standardForms.find((form) => readings.get(form) === 'unknown') : undefined;
@@ -120,7 +120,7 @@ function judgeRefusals(context: ProviderContext, readings: Readings, own: Refusa
 }
 
 /** Messages and fixes by what is refused, the most specific first. */
-function causesOf(context: ProviderContext, forms: readonly TokenRequestForm[]) {
+function explainRefusals(context: ProviderContext, forms: readonly TokenRequestForm[]) {
   const { registration, describe } = context;
   const identifier = describe('clientId');
   const source = describeClientSecret(context);
@@ -151,7 +151,7 @@ function describeClientSecret({ config, registration, sourceOf, describe }: Prov
 }
 
 /** The finding if the answers do not show whether the settings are right. */
-function unseen({ describe }: ProviderContext, reason: string): Finding {
+function notShown({ describe }: ProviderContext, reason: string): Finding {
   const settings = `client identifier, secret and ${describe('tokenRequest')}`;
   return endpoint.notChecked(`${reason} whether ${settings} are right`, 'try a login');
 }

@@ -1,18 +1,21 @@
 import { refreshPolicyOf } from '../config/registration-config.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 type OfflineContext = Omit<ProviderContext, 'client'>;
 
 /**
- * Says whether pages or sessions can renew their tokens, where tokens are revoked, and what the delivery leaves open.
+ * Says whether pages or sessions can renew their tokens, where tokens are revoked, and whether a leaked code could be
+ * used. It makes no calls.
  */
 export function checkTokens(context: OfflineContext): Finding[] {
   // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
   if (context.registration.stateCheck === 'off') return [];
-  return [checkRefresh(context), checkRevocation(context), ...checkDelivery(context)];
+  return [checkRefresh(context), checkRevocation(context), ...checkLeakedCodes(context)];
 }
 
+/** Descriptions by what a preset says about the provider's refresh tokens. */
 const refreshTokens = {
   always: 'the provider gives refresh tokens',
   never: 'no refresh tokens are expected from the provider',
@@ -20,7 +23,7 @@ const refreshTokens = {
   unknown: 'only a login shows whether the provider gives refresh tokens',
 };
 
-/** Says whether the provider gives refresh tokens, and what happens to logins without one. Neither is a fault. */
+/** Says whether the provider gives refresh tokens, and how logins without a refresh token end. */
 function checkRefresh({ config, frontEnd, provider, describe }: OfflineContext): Finding {
   const { ok, notChecked } = findingsOn('refresh');
   const isSession = frontEnd.tokenDelivery === 'session';
@@ -28,26 +31,29 @@ function checkRefresh({ config, frontEnd, provider, describe }: OfflineContext):
     const why = frontEnd.refreshTokens === 'off' ? 'they are off' : 'there is no key file';
     return ok(`no page gets a refresh token: ${why}`);
   }
-  const gives = provider.refreshTokens ?? 'unknown';
-  const { scope, parameters = [] } = provider.refreshRequest ?? {};
-  const asked = [
-    ...(scope === undefined ? [] : [`scope ${scope}`]),
-    ...parameters.map((parameter) => parameter.join('=')),
-  ].join(' and ');
+  const whenGiven = provider.refreshTokens ?? 'unknown';
+  const requested = describeRefreshRequest(provider);
   const logins = isSession ? 'logins' : 'logins with PKCE';
-  const said = `${refreshTokens[gives]}${asked && `; ${logins} ask for them with ${asked}`}`;
+  const message = `${refreshTokens[whenGiven]}${requested && `; ${logins} ask for them with ${requested}`}`;
   if (isSession) {
-    return ok(`${said}; without a refresh token, a session ends with its access token`);
+    return ok(`${message}; without a refresh token, a session ends with its access token`);
   }
   const untilEnd = 'a page can get its access token again until that token ends';
-  if (gives === 'always') return ok(said);
-  if (gives === 'never') return ok(`${said}; without them, ${untilEnd}`);
-  return notChecked(
-    `${said}; without one, ${untilEnd}`,
-    gives === 'by-setting'
+  if (whenGiven === 'always') return ok(message);
+  if (whenGiven === 'never') return ok(`${message}; without them, ${untilEnd}`);
+  const fix =
+    whenGiven === 'by-setting'
       ? 'look at the settings of the application at the provider'
-      : `if the provider wants another scope or parameter, set ${describe('scope')} or ${describe('authorizeParams')}`,
-  );
+      : `if the provider wants another scope or parameter, set ${describe('scope')} or ${describe('authorizeParams')}`;
+  return notChecked(`${message}; without one, ${untilEnd}`, fix);
+}
+
+/** Names the scope and the parameters with which logins ask for refresh tokens; empty if the provider needs none. */
+function describeRefreshRequest({ refreshRequest }: Provider): string {
+  const { scope, parameters = [] } = refreshRequest ?? {};
+  const texts = parameters.map((parameter) => parameter.join('='));
+  if (scope !== undefined) texts.unshift(`scope ${scope}`);
+  return texts.join(' and ');
 }
 
 function checkRevocation({ provider: { revocation }, describe }: OfflineContext): Finding {
@@ -61,8 +67,8 @@ function checkRevocation({ provider: { revocation }, describe }: OfflineContext)
   return ok(`${which} are revoked, at ${revocation.url}`);
 }
 
-/** Warns if a leaked code of the provider can be used here, because neither a state nor PKCE binds it to its login. */
-function checkDelivery({ registration, frontEnd, provider, describe }: OfflineContext): Finding[] {
+/** Notes that a leaked code of the provider could be used here, if neither a state nor PKCE binds it to its login. */
+function checkLeakedCodes({ registration, frontEnd, provider, describe }: OfflineContext): Finding[] {
   const isBound = registration.stateCheck === 'always' || provider.pkce;
   if (frontEnd.tokenDelivery === 'code' || isBound) return [];
   return [

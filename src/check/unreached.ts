@@ -5,11 +5,11 @@ import type { CheckContext } from './context.ts';
 export type Unreached = ReturnType<typeof explainCall>;
 
 /**
- * Explanations by outcome of a call, reason of a failed discovery, or error code. Several in one key mean the same.
+ * Explanations by outcome of a call, reason of a failed discovery, or error code. A key has all codes that mean the same.
  *
  * @see https://nodejs.org/api/errors.html and https://nodejs.org/api/tls.html
  */
-const reasons: Readonly<Record<string, readonly [message: string, fix: string]>> = {
+const explanations: Readonly<Record<string, readonly [message: string, fix: string]>> = {
   'provider_timeout timeout': [
     'no answer came in time',
     'check host, network and proxy; --provider-timeout allows more time',
@@ -60,24 +60,24 @@ const reasons: Readonly<Record<string, readonly [message: string, fix: string]>>
 };
 
 /**
- * Explains a call that got no answer.
+ * Explains why a call got no answer, and what to do.
  *
- * @param outcome of the call, or why discovery failed
- * @param error the error code, if there is one
+ * @param outcome the outcome of the call, or the reason of a failed discovery
+ * @param errorCode the code of Node.js, if there is one
  */
 export function explainCall(
   url: URL,
   outcome: string,
-  error: string | undefined,
+  errorCode: string | undefined,
   { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
 ) {
   const { host, hostname, port, protocol } = url;
+  const otherwise = [
+    `the connection failed (${errorCode ?? 'for an unknown reason'})`,
+    'check the address and the network',
+  ] as const;
   // Most outcomes only say that the connection failed, and the error code says why.
-  const [message, fix] = reasonOf(outcome) ??
-    reasonOf(error) ?? [
-      `the connection failed (${error ?? 'for an unknown reason'})`,
-      'check the address and the network',
-    ];
+  const [message, fix] = findExplanation(outcome) ?? findExplanation(errorCode) ?? otherwise;
   const { HTTPS_PROXY: proxyUrl, NO_PROXY: noProxy = '' } = config.proxy;
   const isProxied = protocol === 'https:' && proxyUrl && !readNoProxy(noProxy)(hostname, Number(port || 443));
   const where = isProxied ? `${host}, or the proxy of HTTPS_PROXY` : host;
@@ -85,23 +85,25 @@ export function explainCall(
     message: `${message} (${where})`,
     fix: fix.replace('--provider-timeout', describe('providerTimeout')),
     /** Whether browsers on other machines fail for the same reason, such as an expired certificate. */
-    byEveryone: /^(CERT|ERR_TLS_CERT)_/.test(error ?? ''),
-    /** Whether the address can only mean this machine, so that browsers fail as this call did. */
-    isHere: isLoopback(url),
+    failsForEveryone: /^(CERT|ERR_TLS_CERT)_/.test(errorCode ?? ''),
+    /** Whether the address means the machine of whoever opens it, so that browsers elsewhere fail as this call did. */
+    isOnThisMachine: isLoopback(url),
   };
 }
 
-const reasonOf = (code = '') => Object.entries(reasons).find(([codes]) => codes.split(' ').includes(code))?.[1];
+const findExplanation = (code = '') =>
+  Object.entries(explanations).find(([codes]) => codes.split(' ').includes(code))?.[1];
 
 /**
- * Judges an address that only others open, so that it need not be reachable from here.
+ * Says that an address was not reached from here, although browsers or clients elsewhere may reach it, and only they
+ * have to.
  *
  * @returns undefined if they cannot reach it either
  */
-export function onlyFor(
+export function explainIfOthersMayReach(
   others: 'browsers' | 'clients',
-  { message, byEveryone, isHere }: Unreached,
+  { message, failsForEveryone, isOnThisMachine }: Unreached,
 ): string | undefined {
-  if (byEveryone || isHere) return undefined;
+  if (failsForEveryone || isOnThisMachine) return undefined;
   return `only ${others} have to reach it, and from here it was not reached: ${message}`;
 }

@@ -1,7 +1,7 @@
 import { parseJsonObject } from '../oauth/json.ts';
 import { buildUserRequest, isJwt, userAnswerRule } from '../upstream/provider-endpoints.ts';
-import { ask, wrongKind } from './answer.ts';
-import { fixUrl, madeUp, type ProviderContext } from './context.ts';
+import { ask, explainWrongEndpoint } from './answer.ts';
+import { adviseOnUrl, madeUp, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 const lookup = findingsOn('user lookup');
@@ -14,16 +14,16 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   const answer = await ask(context, buildUserRequest({ ...provider, userUrl }, madeUp));
   if ('fix' in answer) return lookup.problem(answer.message, answer.fix);
   const { status, headers, body } = answer;
-  const fix = fixUrl(context, 'userUrl');
-  const refused = lookup.ok('refuses a made-up token, as it must');
+  const fix = adviseOnUrl(context, 'userUrl');
+  const refusesToken = lookup.ok('refuses a made-up token, as it must');
   // A challenge is certainly a refusal, whatever else the answer contains.
   const asksForToken = /^bearer\b/i.test(headers['www-authenticate'] ?? '');
-  if (asksForToken && status < 500) return refused;
-  if (status === 405) return refusesMethod(context, fix);
-  const misplaced = wrongKind(lookup, answer, fix);
-  if (misplaced !== undefined) return misplaced;
-  if (status === 401) return refused;
-  if (!userAnswerRule(provider)(status)) return unclear(context, status);
+  if (asksForToken && status < 500) return refusesToken;
+  if (status === 405) return explainRefusedMethod(context, fix);
+  const wrongEndpoint = explainWrongEndpoint(lookup, answer, fix);
+  if (wrongEndpoint !== undefined) return wrongEndpoint;
+  if (status === 401) return refusesToken;
+  if (!userAnswerRule(provider)(status)) return explainUnclearStatus(context, status);
   if (isJwt(headers['content-type'])) {
     return lookup.problem(
       'signs or encrypts the user info (application/jwt), and the relay reads plain JSON only',
@@ -31,24 +31,24 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
     );
   }
   // Some providers refuse with status 200, and say so in a field.
-  const { userRejectedWhen: rejected } = provider;
+  const { userRejectedWhen } = provider;
   const record = parseJsonObject(body);
   if (record === undefined) return lookup.problem('answers without a JSON object', fix);
-  if (rejected && record[rejected.field] === rejected.equals) return refused;
+  if (userRejectedWhen && record[userRejectedWhen.field] === userRejectedWhen.equals) return refusesToken;
   return lookup.problem('accepts a made-up token: it does not tell who is logged in', fix);
 }
 
-function refusesMethod({ provider, describe }: ProviderContext, fix: string): Finding {
+function explainRefusedMethod({ provider, describe }: ProviderContext, fix: string): Finding {
   const other = provider.userRequest === 'post' ? 'get' : 'post';
   const message = 'nothing at that address accepts the request (status 405)';
   return lookup.problem(message, `set ${describe('userRequest')} to ${other}, or ${fix}`);
 }
 
 /**
- * Only 401 certainly refuses a token. Another status may refuse the request itself, or mean an expired token. A made-up
- * token cannot tell.
+ * Explains a status other than 401, with which it is not clear whether the provider refuses the token or the request
+ * itself. Only a login shows that.
  */
-function unclear({ describeOfProvider }: ProviderContext, status: number): Finding {
+function explainUnclearStatus({ describeOfProvider }: ProviderContext, status: number): Finding {
   const message = `answers a made-up token with status ${status}, which may refuse the token or the request itself`;
   const wanted = `${describeOfProvider('requestHeaders')} or ${describeOfProvider('userRequest')}`;
   return lookup.notChecked(message, `see what a login gets, with check --login; some providers want ${wanted}`);

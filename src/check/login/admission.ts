@@ -11,18 +11,18 @@ import type { AccessAnswer, AccessAnswers } from '../../providers/provider.ts';
 import { identityAt } from '../../resources/resource.ts';
 import type { ProviderSetting } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { describeFaults, describePerson, judge } from './person.ts';
+import { describeFaults, describePerson, judgePerson } from './person.ts';
 import type { Trial } from './trial.ts';
 
 const most = 50;
 
-interface Way {
+interface LoginWay {
   readonly frontEnd: FrontEndConfig;
   readonly resource?: ResourceAtRegistration;
 }
 
 /** Each front end of the registration, once for each of its resources. */
-function waysIn({ config, registration }: Pick<Trial, 'config' | 'registration'>): Way[] {
+function findLoginWays({ config, registration }: Pick<Trial, 'config' | 'registration'>): LoginWay[] {
   return frontEndsWithBrowsers(config, registration).flatMap((frontEnd) => {
     const resources = resourcesOfFrontEnd(config, frontEnd, registration);
     return resources.length === 0 ? [{ frontEnd }] : resources.map((resource) => ({ frontEnd, resource }));
@@ -30,8 +30,8 @@ function waysIn({ config, registration }: Pick<Trial, 'config' | 'registration'>
 }
 
 /** Whether anything needs to know who the person is, and by which field. */
-export function needsOf(trial: Pick<Trial, 'config' | 'registration'>) {
-  const ways = waysIn(trial);
+export function findPersonNeeds(trial: Pick<Trial, 'config' | 'registration'>) {
+  const ways = findLoginWays(trial);
   const rules = [
     trial.registration.allow,
     ...ways.flatMap(({ frontEnd, resource }) => [frontEnd.allow, resource?.allow]),
@@ -47,7 +47,7 @@ export function needsOf(trial: Pick<Trial, 'config' | 'registration'>) {
 export async function checkAdmission(trial: Trial, evidence: Evidence): Promise<Finding[]> {
   const { calls, config, registration } = trial;
   calls.name('who may log in');
-  const ways = waysIn({ config, registration });
+  const ways = findLoginWays({ config, registration });
   const found: Finding[] = [];
   for (const way of ways.slice(0, most)) found.push(...(await checkWay(trial, evidence, way)));
   if (ways.length > most) {
@@ -56,7 +56,7 @@ export async function checkAdmission(trial: Trial, evidence: Evidence): Promise<
   return found;
 }
 
-async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }: Way): Promise<Finding[]> {
+async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }: LoginWay): Promise<Finding[]> {
   const { config, registration, login, provider } = trial;
   const current = await login.registrationAt(provider);
   const allows = current.allowsAt(frontEnd, resource);
@@ -64,10 +64,10 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
   if (isOpenToAll && resource === undefined) return [];
   const subject = resource ? `who may use ${resource.name}` : 'who may log in';
   const { ok, problem, warning } = findingsOn(`${subject} (${frontEnd.name} at ${registration.name})`);
-  const verdict = await judge(trial, evidence, allows, resource?.identity);
+  const verdict = await judgePerson(trial, evidence, allows, resource?.identity);
   if (verdict instanceof RelayError) {
     const faults = describeFaults(verdict.fields);
-    const fix = faults === undefined ? null : adviceOn(trial, verdict.fields);
+    const fix = faults === undefined ? null : adviseOnFields(trial, verdict.fields);
     return [problem(faults ?? verdict.detail, fix)];
   }
   const { refusedBy, identity, fields } = verdict;
@@ -76,14 +76,14 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
     const rule = config.registrationsAreNamed ? ` (${owners[refusedBy]})` : '';
     const why = describeFaults(fields);
     const message = `allow refuses this person${rule}${why === undefined ? '' : `: ${why}`}`;
-    return [warning(message, adviceOn(trial, fields))];
+    return [warning(message, adviseOnFields(trial, fields))];
   }
   if (identity === undefined || resource === undefined) return [ok('this person may')];
   return [ok(`this person may: ${describePerson(identityAt(resource, identity))}`)];
 }
 
 /** Says which settings name the fields that were no use. @returns null if no field was read */
-function adviceOn(
+function adviseOnFields(
   { provider, describe, describeOfProvider }: Trial,
   fields: readonly FieldFault[] = [],
 ): string | null {

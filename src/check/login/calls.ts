@@ -70,17 +70,17 @@ const purposeOf = ({ endpoint }: UpstreamRequest, named: string): string => {
   return endpoint === 'revocation' ? 'revocation' : named;
 };
 
-export function shownAnswers(made: readonly MadeCall[], isSecret: HidesText): ShownAnswer[] {
+export function describeAnswers(made: readonly MadeCall[], isSecret: HidesText): ShownAnswer[] {
   return made.flatMap(({ purpose, answer }) => {
     if (answer === undefined) return [];
     const { status, headers, body } = answer;
     const { fields = [], more = 0 } = describeFields(body, isSecret) ?? {};
-    return [{ from: purpose, status, contentType: shownType(headers['content-type'], isSecret), fields, more }];
+    return [{ from: purpose, status, contentType: toSafeMediaType(headers['content-type'], isSecret), fields, more }];
   });
 }
 
 /** A media type without parameters, which may contain anything. */
-function shownType(given: string | undefined, isSecret: HidesText): string | undefined {
+function toSafeMediaType(given: string | undefined, isSecret: HidesText): string | undefined {
   if (given === undefined) return undefined;
   const [type = ''] = given.split(';');
   const isShown = /^\s*[a-z]+\/[\w.+-]{1,40}\s*$/i.test(type) && !isSecret(type);

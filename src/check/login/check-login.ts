@@ -11,16 +11,16 @@ import { createProviderClient } from '../../relay/registrations.ts';
 import { UnseenSecret } from '../../sealing/secret.ts';
 import { type ReadFile, readTextFile } from '../../text-files.ts';
 import { type CheckContext, createNaming } from '../context.ts';
-import { type CheckReport, readGiven } from '../diagnose.ts';
+import { type CheckReport, readConfigToCheck } from '../diagnose.ts';
 import { checkDiscovery } from '../discovery.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { checkAdmission, needsOf } from './admission.ts';
-import { recordCalls, type ShownAnswer, shownAnswers } from './calls.ts';
+import { checkAdmission, findPersonNeeds } from './admission.ts';
+import { describeAnswers, recordCalls, type ShownAnswer } from './calls.ts';
 import { exchangeCode } from './exchange.ts';
-import { describeValue, hiding } from './fields.ts';
+import { createSecretMatcher, describeObject } from './fields.ts';
 import { lookUpPerson } from './lookup.ts';
-import { checkAddress, checkIdToken, checkPerson, claimsOf } from './person.ts';
-import { checkPersonAfterRefresh, refreshOnce, revokeAll } from './tokens.ts';
+import { checkAddress, checkIdToken, checkPerson, decodeClaims } from './person.ts';
+import { checkPersonAfterRefresh, refreshOnce, revokeAll } from './refresh-and-revoke.ts';
 import type { Step, Trial } from './trial.ts';
 import { type Operator, waitForLogin } from './wait.ts';
 
@@ -45,21 +45,21 @@ export async function diagnoseLogin(
   operator: Operator,
   readFile: ReadFile = readTextFile,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
-  const { reading, findings: ofConfiguration } = readGiven(given, readFile);
+  const { reading, findings: ofConfiguration } = readConfigToCheck(given, readFile);
   const failed = (findings: readonly Finding[], code: 1 | 2) => {
     return { report: { configuration: null, callbackUrl: null, findings }, code };
   };
   if (reading === undefined) return failed(ofConfiguration, 2);
   const { config, readings } = reading;
-  const choice = choose(config, chosen);
+  const choice = chooseLogin(config, chosen);
   if ('verdict' in choice) return failed([...ofConfiguration, choice], 2);
   const { registration, frontEnd } = choice;
   const naming = createNaming(readings, registration.name, frontEnd.name);
-  const unreadable = findUnreadable(config, registration, naming);
+  const unreadable = reportUnreadableSecret(config, registration, naming);
   if (unreadable !== undefined) return failed([...ofConfiguration, unreadable], 1);
   const client = createProviderClient(config);
   const context = { ...naming, config, registration, frontEnd, client };
-  const { findings: findForLogin, answers } = await tryLogin(context, operator).finally(client.close);
+  const { findings: findForLogin, answers } = await runLogin(context, operator).finally(client.close);
   const findings = [...ofConfiguration, ...findForLogin];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
   const configuration = formatConfigFile(readings, config, new Map());
@@ -67,7 +67,7 @@ export async function diagnoseLogin(
 }
 
 /** Says which secret this user cannot read, although a login needs it. */
-function findUnreadable(
+function reportUnreadableSecret(
   { certificate }: Config,
   { clientSecret }: RegistrationConfig,
   { sourceOf }: Pick<CheckContext, 'sourceOf'>,
@@ -83,7 +83,7 @@ function findUnreadable(
 }
 
 /** Finds the registration with one of its paths, and the front end. @returns a finding that lists the choices */
-function choose(config: Config, chosen: string | undefined): Choice | Finding {
+function chooseLogin(config: Config, chosen: string | undefined): Choice | Finding {
   const all = config.registrations.flatMap((registration) =>
     registration.paths.map((path) => ({ word: path.word, registration: registrationAtPath(registration, path) })),
   );
@@ -118,7 +118,7 @@ function registrationAtPath(
   return { ...registration, callbackUri: path.callbackUri, paths: [path] };
 }
 
-async function tryLogin(context: CheckContext, operator: Operator) {
+async function runLogin(context: CheckContext, operator: Operator) {
   const { config, registration, frontEnd, client } = context;
   const { findings: ofDiscovery, provider: known } = await checkDiscovery(context);
   if (known === undefined) return { findings: ofDiscovery, answers: [] };
@@ -137,7 +137,7 @@ async function tryLogin(context: CheckContext, operator: Operator) {
   try {
     const arrived = await waitForLogin(context, login, operator);
     if ('verdict' in arrived) return { findings: [...ofDiscovery, arrived], answers: [] };
-    const found = await followUp({ ...context, login, calls, grant: arrived, provider }, operator);
+    const found = await checkAfterCallback({ ...context, login, calls, grant: arrived, provider }, operator);
     return { ...found, findings: [...ofDiscovery, ...found.findings] };
   } finally {
     login.close();
@@ -157,7 +157,10 @@ function describeStrayed({ code, providerError }: RelayError): string {
  * Everything after the callback: the calls of a login and of a refresh, and the revocation. If the operator stops the
  * check, only the tokens that it already has are revoked.
  */
-async function followUp(trial: Trial, operator: Operator): Promise<{ findings: Finding[]; answers: ShownAnswer[] }> {
+async function checkAfterCallback(
+  trial: Trial,
+  operator: Operator,
+): Promise<{ findings: Finding[]; answers: ShownAnswer[] }> {
   let isStopped = false;
   operator.stopped.then(() => {
     isStopped = true;
@@ -171,7 +174,7 @@ async function followUp(trial: Trial, operator: Operator): Promise<{ findings: F
   if (token !== undefined && provider !== undefined) {
     const now = { ...trial, provider };
     try {
-      if (!isStopped) findings.push(...(await checkWho(now, token, idToken)));
+      if (!isStopped) findings.push(...(await checkPersonAndAccess(now, token, idToken)));
       const refresh: Step<TokenResponse> = isStopped ? { findings: [] } : await refreshOnce(now, token);
       findings.push(...refresh.findings);
       refreshed = refresh.result;
@@ -181,40 +184,51 @@ async function followUp(trial: Trial, operator: Operator): Promise<{ findings: F
       findings.push(...(await revokeAll(now, [refreshed, token])));
     }
   }
-  return { findings, answers: answersOf(trial, [token, refreshed], idToken) };
+  return { findings, answers: collectShownAnswers(trial, [token, refreshed], idToken) };
 }
 
 /** Who the person is, and what the person may use. */
-async function checkWho(trial: Trial, token: TokenResponse, idToken: string | undefined): Promise<Finding[]> {
+async function checkPersonAndAccess(
+  trial: Trial,
+  token: TokenResponse,
+  idToken: string | undefined,
+): Promise<Finding[]> {
   const { accessToken } = token;
   const readsIdToken = trial.provider.userFrom === 'id-token';
   const lookup = await lookUpPerson(trial, accessToken);
   const ofIdToken = checkIdToken(trial, idToken, lookup.result === undefined);
   const provider = lookup.result?.provider ?? trial.provider;
-  const record: Item | undefined = readsIdToken ? claimsOf(idToken) : lookup.result?.record;
+  const record: Item | undefined = readsIdToken ? decodeClaims(idToken) : lookup.result?.record;
   const found = [...lookup.findings, ...ofIdToken];
   if (record === undefined && !readsIdToken) return found;
   const now = { ...trial, provider };
   const evidence: Evidence = { accessToken, idToken, login: { nonce: trial.grant.nonce } };
-  const needs = needsOf(now);
+  const needs = findPersonNeeds(now);
   found.push(...(await checkPerson(now, evidence, record, needs.id)));
   if (needs.address) found.push(...checkAddress(now, record));
   return [...found, ...(await checkAdmission(now, evidence))];
 }
 
 /** The answers as far as they may be shown, including the callback and the ID token. */
-function answersOf(
+function collectShownAnswers(
   { calls, grant, registration }: Trial,
   tokens: readonly (TokenResponse | undefined)[],
   idToken: string | undefined,
 ): ShownAnswer[] {
   const ofTokens = tokens.flatMap((one) => [one?.accessToken, one?.refreshToken, one?.idToken]);
   const { code, codeVerifier, nonce } = grant;
-  const isSecret = hiding([...ofTokens, idToken, code, codeVerifier, nonce, registration.clientSecret.reveal()]);
-  const shown = shownAnswers(calls.made, isSecret);
+  const isSecret = createSecretMatcher([
+    ...ofTokens,
+    idToken,
+    code,
+    codeVerifier,
+    nonce,
+    registration.clientSecret.reveal(),
+  ]);
+  const shown = describeAnswers(calls.made, isSecret);
   const parameters = Object.fromEntries(grant.parameters.map((name) => [name, 'text']));
-  const ofCallback = { from: 'callback', ...describeValue(parameters, isSecret) };
-  const claims = claimsOf(idToken);
-  const ofIdToken = claims ? [{ from: 'ID token', ...describeValue(claims, isSecret) }] : [];
+  const ofCallback = { from: 'callback', ...describeObject(parameters, isSecret) };
+  const claims = decodeClaims(idToken);
+  const ofIdToken = claims ? [{ from: 'ID token', ...describeObject(claims, isSecret) }] : [];
   return [ofCallback, ...shown.slice(0, 1), ...ofIdToken, ...shown.slice(1)];
 }

@@ -5,11 +5,11 @@ import { parseTokenResponse, type TokenResponse } from '../../oauth/token-respon
 import { isSuccess, parseTokenAnswer } from '../../oauth/token-response-format.ts';
 import type { Provider, TokenRequestForm } from '../../providers/provider.ts';
 import type { UpstreamResponse } from '../../upstream/messages.ts';
-import { wrongKind } from '../answer.ts';
-import { fixUrl } from '../context.ts';
+import { explainWrongEndpoint } from '../answer.ts';
+import { adviseOnUrl } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { shownName } from './fields.ts';
-import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
+import { toSafeName } from './fields.ts';
+import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts';
 
 const endpoint = findingsOn('token endpoint');
 
@@ -29,12 +29,12 @@ export async function exchangeCode(trial: Trial): Promise<Step<Exchanged>> {
   const { provider, calls, describe } = trial;
   calls.name('token endpoint');
   const { tokenRequest: configured } = provider;
-  const own = await request(trial, provider);
+  const own = await requestToken(trial, provider);
   const read = readAnswer(trial, own, provider);
   if (read.result) return read;
   for (const form of isOtherFormPossible(own) ? otherForms(trial) : []) {
     const changed = { ...provider, tokenRequest: form };
-    const { findings, result } = readAnswer(trial, await request(trial, changed), changed);
+    const { findings, result } = readAnswer(trial, await requestToken(trial, changed), changed);
     if (result === undefined) continue;
     const wrong = `the provider gives no token for a request in the form "${configured}", and gives one for "${form}"`;
     return { findings: [endpoint.problem(wrong, `set ${describe('tokenRequest')} to ${form}`), ...findings], result };
@@ -42,7 +42,10 @@ export async function exchangeCode(trial: Trial): Promise<Step<Exchanged>> {
   return { findings: [explainRefusal(trial, own)] };
 }
 
-async function request({ login, calls, grant }: Trial, provider: Provider): Promise<UpstreamResponse | RelayError> {
+async function requestToken(
+  { login, calls, grant }: Trial,
+  provider: Provider,
+): Promise<UpstreamResponse | RelayError> {
   const registration = await login.registrationAt(provider);
   try {
     await registration.requestToken(grant, unobserved, login.frontEnd.answerRule);
@@ -65,31 +68,31 @@ function otherForms({ provider, registration }: Trial): TokenRequestForm[] {
 /** Whether an answer may concern the form of the request, so that the code may still be unspent. */
 function isOtherFormPossible(answer: UpstreamResponse | RelayError): boolean {
   if (answer instanceof RelayError || isSuccess(answer.status)) return false;
-  return wrongKind(endpoint, answer, '') === undefined;
+  return explainWrongEndpoint(endpoint, answer, '') === undefined;
 }
 
 /** Reads a token from wherever it is in the answer. */
 function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provider: Provider): Step<Exchanged> {
   if (answer instanceof RelayError || !isSuccess(answer.status)) return { findings: [] };
   const token = parseToken(answer, provider);
-  const faultOfFlags = judgeByContract(trial, answer);
+  const faultOfFlags = reportAgainstContract(trial, answer);
   if (token !== undefined) {
-    const found = exchanged(answer, token, provider);
+    const found = addIdToken(answer, token, provider);
     return { findings: [...faultOfFlags, ...judgeToken(trial, found)], result: found };
   }
-  const holder = holderOfToken(answer);
+  const holder = findFieldWithToken(answer);
   if (holder === undefined) return { findings: [] };
   const changed = { ...provider, tokenAnswer: holder };
   const nested = parseToken(answer, changed);
   if (nested === undefined) return { findings: [] };
-  const fix = `set ${trial.describeOfProvider('tokenAnswer')} to ${shownName(holder)}`;
-  const fault = endpoint.problem(`the token is not at the top of the answer, but in ${shownName(holder)}`, fix);
-  const found = exchanged(answer, nested, changed);
+  const fix = `set ${trial.describeOfProvider('tokenAnswer')} to ${toSafeName(holder)}`;
+  const fault = endpoint.problem(`the token is not at the top of the answer, but in ${toSafeName(holder)}`, fix);
+  const found = addIdToken(answer, nested, changed);
   return { findings: [...faultOfFlags, fault, ...judgeToken(trial, found)], result: found };
 }
 
 /** Says which answers only count if a configuration file describes the provider. */
-function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): Finding[] {
+function reportAgainstContract({ login }: Trial, { status, body }: UpstreamResponse): Finding[] {
   const { answerRule } = login.frontEnd;
   const fix = 'describe the provider in a configuration file: login-relay config migrate makes one of the flags';
   const complain = (what: string) => [endpoint.problem(`answers with ${what} counts`, fix)];
@@ -97,7 +100,7 @@ function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): 
   return answerRule.parse(body) === undefined ? complain('a form, and with flags alone only JSON') : [];
 }
 
-function exchanged(answer: UpstreamResponse, token: TokenResponse, provider: Provider): Exchanged {
+function addIdToken(answer: UpstreamResponse, token: TokenResponse, provider: Provider): Exchanged {
   const { idToken } = parseToken(answer, { ...provider, userFrom: 'id-token' }) ?? {};
   return { token, provider, idToken };
 }
@@ -112,7 +115,7 @@ function parseToken(answer: UpstreamResponse, provider: Provider): TokenResponse
 }
 
 /** The field that contains the token, if the answer itself does not. */
-function holderOfToken({ body }: UpstreamResponse): string | undefined {
+function findFieldWithToken({ body }: UpstreamResponse): string | undefined {
   const fields = Object.entries(parseTokenAnswer(body) ?? {});
   return fields.find(([, one]) => isObject(one) && typeof one['access_token'] === 'string')?.[0];
 }
@@ -168,13 +171,13 @@ function judgeScope({ login, provider, describe, describeOfProvider }: Trial, to
 /** Says why no form of the request got a token. */
 function explainRefusal(trial: Trial, answer: UpstreamResponse | RelayError): Finding {
   const { describe, describeOfProvider, registration, calls } = trial;
-  const fix = fixUrl(trial, 'tokenUrl');
+  const fix = adviseOnUrl(trial, 'tokenUrl');
   const last = calls.made.find(({ purpose }) => purpose === 'token endpoint');
   if (answer instanceof RelayError) {
-    const { message, fix: network } = last ? explainMade(trial, last) : { message: answer.detail, fix };
+    const { message, fix: network } = last ? explainFailedCall(trial, last) : { message: answer.detail, fix };
     return endpoint.problem(message, network);
   }
-  const misplaced = wrongKind(endpoint, answer, fix);
+  const misplaced = explainWrongEndpoint(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
   const { status } = answer;
   const { code } = readFailure(answer);

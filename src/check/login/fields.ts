@@ -31,12 +31,12 @@ export type HidesText = (text: string) => boolean;
  */
 export function describeFields(body: Uint8Array, isSecret: HidesText): DescribedFields | undefined {
   const value = parseJson(body) ?? parseTokenAnswer(body);
-  return typeof value === 'object' && value !== null ? describeValue(value, isSecret) : undefined;
+  return typeof value === 'object' && value !== null ? describeObject(value, isSecret) : undefined;
 }
 
 /** Describes a parsed object. Some providers use values as names, so a name that is also a value is not shown. */
-export function describeValue(value: object, isSecret: HidesText): DescribedFields {
-  const values = textsIn(value);
+export function describeObject(value: object, isSecret: HidesText): DescribedFields {
+  const values = collectTexts(value);
   const isHidden: HidesText = (name) => isSecret(name) || values.some((text) => name.includes(text));
   const fields: DescribedField[] = [];
   let more = 0;
@@ -50,7 +50,7 @@ export function describeValue(value: object, isSecret: HidesText): DescribedFiel
         more += 1;
         continue;
       }
-      const name = prefix + shownName(`${key}`, isHidden);
+      const name = prefix + toSafeName(`${key}`, isHidden);
       fields.push({ name, type: typeOf(one) });
       if (typeof one === 'object' && one !== null && depth < deepest) walk(one, `${name}.`, depth + 1);
     }
@@ -60,20 +60,20 @@ export function describeValue(value: object, isSecret: HidesText): DescribedFiel
 }
 
 /** The texts of an answer that may be secret or personal, to a depth that no answer needs. */
-function textsIn(value: unknown, depth = 0): string[] {
+function collectTexts(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return value.length >= shortestSecret ? [value] : [];
   if (typeof value !== 'object' || value === null || depth > 2 * deepest) return [];
   // More texts than an answer needs would make the comparison slow.
   const found: string[] = [];
   for (const one of Object.values(value)) {
     if (found.length >= most) break;
-    found.push(...textsIn(one, depth + 1).slice(0, most));
+    found.push(...collectTexts(one, depth + 1).slice(0, most));
   }
   return found;
 }
 
 /** A name in a form that is safe on a terminal: the provider may put anything into names. */
-export function shownName(name: string, isHidden: HidesText = () => false): string {
+export function toSafeName(name: string, isHidden: HidesText = () => false): string {
   if (name === '') return '(empty name)';
   if (isHidden(name)) return '(a name that is a value)';
   if (name.length > longestName) return '(a long name)';
@@ -92,7 +92,7 @@ function typeOf(value: unknown): string {
 }
 
 /** Recognizes texts that contain one of these secrets. It ignores secrets that are shorter than `shortestSecret`. */
-export function hiding(secrets: readonly (string | undefined)[]): HidesText {
+export function createSecretMatcher(secrets: readonly (string | undefined)[]): HidesText {
   const known = secrets.filter((one) => one !== undefined && one.length >= shortestSecret) as string[];
   return (text) => known.some((secret) => text.includes(secret));
 }
@@ -101,7 +101,7 @@ export function hiding(secrets: readonly (string | undefined)[]): HidesText {
  * Paths of texts and numbers in a record whose last name is one of these, as proposals for a setting. They follow the
  * order of the names.
  */
-export function pathsNamed(record: object, names: readonly string[], isWanted = isTextOrNumber): string[] {
+export function findPathsByName(record: object, names: readonly string[], isWanted = isTextOrNumber): string[] {
   const found: { path: string; rank: number }[] = [];
   let looked = 0;
   const walk = (object: object, prefix: string, depth: number) => {
@@ -109,7 +109,7 @@ export function pathsNamed(record: object, names: readonly string[], isWanted = 
     for (const [key, one] of all) {
       looked += 1;
       if (looked > 10 * most) return;
-      const shown = shownName(`${key}`);
+      const shown = toSafeName(`${key}`);
       // A name that cannot be shown cannot be proposed either.
       if (shown !== `${key}`) continue;
       const rank = names.indexOf(`${key}`.toLowerCase().replaceAll(/[_-]/g, ''));

@@ -3,10 +3,10 @@ import { RelayError } from '../../failures/relay-error.ts';
 import { parseJsonObject } from '../../oauth/json.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { UpstreamResponse } from '../../upstream/messages.ts';
-import { wrongKind } from '../answer.ts';
-import { fixUrl } from '../context.ts';
+import { explainWrongEndpoint } from '../answer.ts';
+import { adviseOnUrl } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
+import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts';
 
 const lookup = findingsOn('user lookup');
 
@@ -37,13 +37,13 @@ export async function lookUpPerson(trial: Trial, accessToken: string): Promise<S
   if (provider.userUrl === undefined)
     return { findings: [lookup.ok('there is none: the ID token says who somebody is')] };
   calls.name('user endpoint');
-  const own = await ask(trial, provider, accessToken);
+  const own = await lookUp(trial, provider, accessToken);
   if (own.record)
     return { findings: [lookup.ok('gives the record of the person')], result: { record: own.record, provider } };
   const mayBeMethod = own.answer !== undefined && ofMethod.has(own.answer.status);
   for (const way of mayBeMethod ? otherWays[provider.userRequest ?? 'get'] : []) {
     const changed = { ...provider, ...way };
-    const { record } = await ask(trial, changed, accessToken);
+    const { record } = await lookUp(trial, changed, accessToken);
     if (record === undefined) continue;
     const method = `${way.userRequest}`;
     const body = way.userBody === undefined ? '' : `, and ${describeOfProvider('userBody')} to '${way.userBody}'`;
@@ -54,13 +54,13 @@ export async function lookUpPerson(trial: Trial, accessToken: string): Promise<S
   return { findings: [explainLookup(trial, own)] };
 }
 
-interface Asked {
+interface LookupResult {
   readonly record?: Item | undefined;
   readonly answer?: UpstreamResponse | undefined;
   readonly failure?: RelayError;
 }
 
-async function ask({ login, calls }: Trial, provider: Provider, accessToken: string): Promise<Asked> {
+async function lookUp({ login, calls }: Trial, provider: Provider, accessToken: string): Promise<LookupResult> {
   const registration = await login.registrationAt(provider);
   try {
     const body = await registration.lookUpUser(accessToken, unobserved, undefined);
@@ -71,12 +71,12 @@ async function ask({ login, calls }: Trial, provider: Provider, accessToken: str
   }
 }
 
-function explainLookup(trial: Trial, { failure, answer }: Asked): Finding {
+function explainLookup(trial: Trial, { failure, answer }: LookupResult): Finding {
   const { describe, describeOfProvider, calls } = trial;
-  const fix = fixUrl(trial, 'userUrl');
+  const fix = adviseOnUrl(trial, 'userUrl');
   const last = calls.last();
   if (answer === undefined) {
-    const explained = last && failure?.code !== 'overloaded' ? explainMade(trial, last) : undefined;
+    const explained = last && failure?.code !== 'overloaded' ? explainFailedCall(trial, last) : undefined;
     return lookup.problem(explained?.message ?? `${failure?.detail}`, explained?.fix ?? fix);
   }
   const { status } = answer;
@@ -95,7 +95,7 @@ function explainLookup(trial: Trial, { failure, answer }: Asked): Finding {
     const message = 'does not let this token ask (status 403)';
     return lookup.problem(message, `add to ${describe('scope')} what the lookup needs; some providers want ${headers}`);
   }
-  const misplaced = wrongKind(lookup, answer, fix);
+  const misplaced = explainWrongEndpoint(lookup, answer, fix);
   if (misplaced !== undefined) return misplaced;
   if (status < 300) return lookup.problem(`answers with status ${status} and no JSON object`, fix);
   const message = `refuses the request, and not the token, with status ${status}`;

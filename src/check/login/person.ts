@@ -10,7 +10,7 @@ import { parseJsonObject } from '../../oauth/json.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessAnswer } from '../../providers/provider.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { pathsNamed } from './fields.ts';
+import { findPathsByName } from './fields.ts';
 import type { Trial } from './trial.ts';
 import { unobserved } from './trial.ts';
 
@@ -61,7 +61,7 @@ export function describePerson({ sub, preferred_username: name, email, groups }:
 }
 
 /** Asks who may log in and who it is, as a login does. */
-export async function judge(
+export async function judgePerson(
   { login, provider }: Trial,
   evidence: Evidence,
   allows: readonly (Allow | undefined)[],
@@ -85,11 +85,11 @@ export async function checkPerson(
 ): Promise<Finding[]> {
   const { describeOfProvider } = trial;
   const { ok, problem, warning } = findingsOn('person');
-  const verdict = await judge(trial, evidence, [undefined], { claims: [] });
+  const verdict = await judgePerson(trial, evidence, [undefined], { claims: [] });
   const complain = isNeeded ? problem : warning;
   if (verdict instanceof RelayError) {
     const fields = verdict.fields ?? [];
-    const proposed = proposals(record, idNames);
+    const proposed = proposePaths(record, idNames);
     const isOfToken = trial.provider.userFrom === 'id-token' && fields.every(({ field }) => ofIdToken.has(field));
     const fix = isOfToken
       ? adviceOnIdToken(trial, fields)
@@ -108,7 +108,7 @@ function proposeName({ provider, describeOfProvider }: Trial, record: Item | und
   const users = provider.access?.users ?? openidAccess.users;
   const read = ('name' in users ? users.name : undefined) ?? 'preferred_username';
   const isRead = record !== undefined && textIn(record, read) !== undefined;
-  const proposed = isRead ? '' : proposals(record, loginNames, isNameLike);
+  const proposed = isRead ? '' : proposePaths(record, loginNames, isNameLike);
   if (proposed === '') return [];
   const hint = `the relay reads none; set ${describeOfProvider('userName')} to where it is${proposed}`;
   return [findingsOn('login name').ok(hint)];
@@ -133,32 +133,33 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
   if (answer.kind !== 'values') {
     const setting = trial.describeOfProvider('userEmailVerified');
     return [
-      warning('no address counts as verified', `set ${setting}${proposals(record, verifiedNames, isTrueOrFalse)}`),
+      warning('no address counts as verified', `set ${setting}${proposePaths(record, verifiedNames, isTrueOrFalse)}`),
     ];
   }
   const { fields, verified } = answer;
   const [field = ''] = fields;
-  const missing = faultIn(record, field) === undefined ? undefined : warning(...noAddress(trial, record, field));
+  const missing =
+    faultIn(record, field) === undefined ? undefined : warning(...adviseOnMissingAddress(trial, record, field));
   const isVerified = verified === undefined || isTrueIn(record, verified, field);
   if (isVerified) return [missing ?? ok(`is in ${field}, and counts`)];
-  const unverified = warning(...notVerified(trial, record, verified));
+  const unverified = warning(...adviseOnUnverifiedAddress(trial, record, verified));
   if (missing === undefined) return [unverified];
   // Without an address, nothing has to be verified, unless the record seems to say it elsewhere.
-  return proposals(record, verifiedNames, isTrueOrFalse) === '' ? [missing] : [missing, unverified];
+  return proposePaths(record, verifiedNames, isTrueOrFalse) === '' ? [missing] : [missing, unverified];
 }
 
 type Complaint = readonly [message: string, fix: string];
 
-function noAddress({ describeOfProvider }: Trial, record: Item, field: string): Complaint {
-  const proposed = proposals(record, addressNames, isAddressLike);
+function adviseOnMissingAddress({ describeOfProvider }: Trial, record: Item, field: string): Complaint {
+  const proposed = proposePaths(record, addressNames, isAddressLike);
   return [
     `there is none in ${field}`,
     `set ${describeOfProvider('userEmail')} to where it is${proposed}, or ask for it in scope`,
   ];
 }
 
-function notVerified({ describeOfProvider }: Trial, record: Item, verified: string): Complaint {
-  const proposed = proposals(record, verifiedNames, isTrueOrFalse);
+function adviseOnUnverifiedAddress({ describeOfProvider }: Trial, record: Item, verified: string): Complaint {
+  const proposed = proposePaths(record, verifiedNames, isTrueOrFalse);
   const otherwise = proposed === '' ? ', or to always if the provider gives the addresses out itself' : '';
   return [
     `${verified} does not say that it is verified`,
@@ -172,8 +173,12 @@ const isTrueOrFalse = (value: unknown) => value === false || isTrue(value);
 const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;
 
 /** Possible paths for a setting: `, such as data.id`. */
-function proposals(record: Item | undefined, names: readonly string[], isWanted?: (value: unknown) => boolean): string {
-  const paths = record ? pathsNamed(record, names, isWanted) : [];
+function proposePaths(
+  record: Item | undefined,
+  names: readonly string[],
+  isWanted?: (value: unknown) => boolean,
+): string {
+  const paths = record ? findPathsByName(record, names, isWanted) : [];
   return paths.length === 0 ? '' : `, which may be ${paths.join(' or ')}`;
 }
 
@@ -216,7 +221,7 @@ export function checkIdToken(trial: Trial, idToken: string | undefined, isNeeded
 }
 
 /** The claims of an ID token, of which only names are shown. @returns undefined if it cannot be read */
-export function claimsOf(idToken: string | undefined): Item | undefined {
+export function decodeClaims(idToken: string | undefined): Item | undefined {
   const [, payload] = idToken?.split('.') ?? [];
   return payload === undefined ? undefined : parseJsonObject(Buffer.from(payload, 'base64url'));
 }

@@ -25,6 +25,6 @@ export interface Step<Result> {
 export const unobserved = (_: UpstreamCall): void => {};
 
 /** Explains a call that got no answer. */
-export function explainMade(trial: Trial, { url, outcome, error }: MadeCall) {
+export function explainFailedCall(trial: Trial, { url, outcome, error }: MadeCall) {
   return explainCall(new URL(url), outcome, error, trial);
 }

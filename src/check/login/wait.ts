@@ -42,13 +42,13 @@ export async function waitForLogin(
     );
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
-    const other = `stop it for a minute (with systemd, login-relay.socket, too); or give another ${describe('port')}, and let the proxy send ${pathsOf(context)} there until the check is over`;
+    const other = `stop it for a minute (with systemd, login-relay.socket, too); or give another ${describe('port')}, and let the proxy send ${describePathsForProxy(context)} there until the check is over`;
     return subject.problem(
       `${error.message}. If the relay runs there: the check has to listen in its place for one login`,
       other,
     );
   }
-  operator.say(invitation(context, login));
+  operator.say(formatInvitation(context, login));
   const { promise: late, resolve } = Promise.withResolvers<'late'>();
   const timer = setTimeout(resolve, operator.patience ?? usualPatience, 'late');
   try {
@@ -62,7 +62,7 @@ export async function waitForLogin(
 }
 
 /** The paths that a proxy has to send to the check. */
-function pathsOf({
+function describePathsForProxy({
   registration: {
     paths: [{ word, callbackPath }],
   },
@@ -71,7 +71,7 @@ function pathsOf({
   return callbackPath.startsWith(start) ? '/auth/' : `/auth/ and ${callbackPath}`;
 }
 
-function invitation({ registration, frontEnd }: CheckContext, { startUrl, frontEnd: served }: OneLogin): string {
+function formatInvitation({ registration, frontEnd }: CheckContext, { startUrl, frontEnd: served }: OneLogin): string {
   const minutes = usualPatience / 60_000;
   const refresh = served.asksForRefresh ? ', and asks for a refresh token' : '';
   return `Open this address in a browser within ${minutes} minutes, and log in:

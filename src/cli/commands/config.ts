@@ -1,4 +1,4 @@
-import { describedProviders } from '../../check/discovery.ts';
+import { discoverProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
 import type { Unseen } from '../../config/reading.ts';
 import { formatChangedSettings, formatConfigFile, formatMigratedFile } from '../../config/shown/print.ts';
@@ -31,7 +31,7 @@ export async function textOfConfig(
   if (action === 'migrate') return comment + formatMigratedFile(readings);
   if (action === 'print' && changed) return comment + formatChangedSettings(readings);
   if (action === 'print') {
-    return comment + formatConfigFile(readings, read, await describedProviders(read));
+    return comment + formatConfigFile(readings, read, await discoverProviders(read));
   }
   return [
     ...(why === undefined ? [] : [`${why}.`]),

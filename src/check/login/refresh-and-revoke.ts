@@ -1,10 +1,10 @@
 import { RelayError } from '../../failures/relay-error.ts';
 import { type RevocableTokens, splitTokens } from '../../oauth/revocation.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
-import { wrongKind } from '../answer.ts';
+import { explainWrongEndpoint } from '../answer.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { describeFaults, judge } from './person.ts';
-import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
+import { describeFaults, judgePerson } from './person.ts';
+import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts';
 
 const refresh = findingsOn('refresh');
 
@@ -31,12 +31,12 @@ function explainRefresh(trial: Trial, { code, detail }: RelayError): Finding {
   const { calls, describe } = trial;
   const last = calls.last();
   if (last?.answer === undefined) {
-    const { message, fix } = last ? explainMade(trial, last) : { message: detail, fix: null };
+    const { message, fix } = last ? explainFailedCall(trial, last) : { message: detail, fix: null };
     return refresh.problem(message, fix);
   }
   const { status } = last.answer;
   const elsewhere = `set ${describe('refreshUrl')}, if refresh tokens are sent elsewhere`;
-  const misplaced = wrongKind(refresh, last.answer, elsewhere);
+  const misplaced = explainWrongEndpoint(refresh, last.answer, elsewhere);
   if (misplaced !== undefined) return misplaced;
   if (code === 'client_refused') {
     const advice = `${elsewhere}, or compare ${describe('tokenRequest')}`;
@@ -53,7 +53,7 @@ export async function checkPersonAfterRefresh(
 ): Promise<Finding[]> {
   if (trial.provider.userFrom !== 'id-token') return [];
   trial.calls.name('user endpoint');
-  const verdict = await judge(trial, { accessToken, idToken }, [undefined], { claims: [] });
+  const verdict = await judgePerson(trial, { accessToken, idToken }, [undefined], { claims: [] });
   if (!(verdict instanceof RelayError)) return [];
   const why = describeFaults(verdict.fields) ?? verdict.detail;
   return [

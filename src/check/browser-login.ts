@@ -8,60 +8,61 @@ import type { RequestState } from '../http/context.ts';
 import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/protected-resource.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { get, isNotFoundByRelay, redirectTarget } from './answer.ts';
+import { httpGet, isNotFoundByRelay, redirectTarget } from './answer.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
+import type { Unreached } from './unreached.ts';
 
-/** So long that the login of a browser there needs several cookies, of which some proxies pass the last one alone. */
+/** A path for whose login the relay sets several cookies. Some proxies pass only the last of several cookies. */
 const longPath = '/login-relay-check'.padEnd(900, '-');
 
-const navigation = {
+/** The headers of a browser that opens a page. */
+const navigationHeaders = {
   accept: 'text/html',
   'sec-fetch-site': 'none',
   'sec-fetch-mode': 'navigate',
   'sec-fetch-dest': 'document',
 };
 
-const beside = findingsOn('application').notChecked(
+const applicationMayBeReachable = findingsOn('application').notChecked(
   'whether others reach it past its proxy is not known',
   'let only the proxy reach it: to anybody else, it believes what they say who they are',
 );
 
 /**
- * Opens a resource as a browser does that has not logged in: do the relay's own paths arrive there, and does its proxy send
- * browsers to the login, with all cookies?
+ * Opens a resource as a browser without a login does. It checks that the relay's own paths arrive there, and that the
+ * proxy of the resource sends browsers to the login with all cookies.
  */
-export async function checkBrowsers(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
-  const at = (path: string) => new URL(path, resource.url).href;
+export async function checkBrowserLogin(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
+  const urlOf = (path: string) => new URL(path, resource.url).href;
   const [user, logout, page] = await Promise.all([
-    get(context, at(doorPaths.user)),
-    get(context, at(doorPaths.logout)),
-    get(context, at(longPath), navigation),
+    httpGet(context, urlOf(doorPaths.user)),
+    httpGet(context, urlOf(doorPaths.logout)),
+    httpGet(context, urlOf(longPath), navigationHeaders),
   ]);
-  const ofPaths = findingsOn('paths of the relay');
-  const ofLogin = findingsOn('login of browsers');
-  const unreached = [user, logout].find((answer) => 'fix' in answer);
-  return [
-    'fix' in user || 'fix' in logout
-      ? ofPaths.warning(`${unreached?.message}`, unreached?.fix)
-      : judgePaths(context, resource, user, logout),
-    'fix' in page ? ofLogin.warning(page.message, page.fix) : judgePage(context, resource, page),
-    // The check of an upstream says it there.
-    ...(resource.upstream ? [] : [beside]),
-  ];
+  const ofPaths = judgePaths(context, resource, user, logout);
+  const ofPage =
+    'fix' in page
+      ? findingsOn('login of browsers').warning(page.message, page.fix)
+      : judgePage(context, resource, page);
+  // For a resource with an upstream, `checkUpstream` says whether others can reach it.
+  return resource.upstream ? [ofPaths, ofPage] : [ofPaths, ofPage, applicationMayBeReachable];
 }
 
 /**
- * Judges the paths that the relay answers at the host of a resource. Without a cookie, the relay says 401 to the question who
- * is logged in. So does the check, if a proxy asks it about these paths, too; but it knows no page of a logout.
+ * Judges the answers at the paths of the relay at the host of a resource. Without a cookie, the relay answers 401 at the
+ * path that says who is logged in. A proxy that asks the check about these paths gets 401 there as well, but gets no
+ * logout page.
  */
 function judgePaths(
   { config }: CheckContext,
   resource: ResourceConfig,
-  user: UpstreamResponse,
-  logout: UpstreamResponse,
+  user: UpstreamResponse | Unreached,
+  logout: UpstreamResponse | Unreached,
 ): Finding {
-  const { ok, problem } = findingsOn('paths of the relay');
+  const { ok, problem, warning } = findingsOn('paths of the relay');
+  if ('fix' in user) return warning(user.message, user.fix);
+  if ('fix' in logout) return warning(logout.message, logout.fix);
   const { host } = new URL(resource.url);
   const pass = `let its proxy pass all below ${ownPrefix} to ${config.baseUrl}, with Host: ${host}, and without the check`;
   if (isNotFoundByRelay(user)) {
@@ -76,11 +77,12 @@ function judgePaths(
     : problem(`the proxy asks the check about ${ownPrefix} (status ${logout.status}), so no login can end`, pass);
 }
 
+/** Whether an answer has the challenge by which the relay asks programs for a token. */
 const hasChallenge = ({ status, headers }: UpstreamResponse, resource: ResourceConfig) =>
   status === 401 &&
   headers['www-authenticate']?.includes(`resource_metadata="${resourceMetadataUrl(resource)}"`) === true;
 
-/** Judges the answer to a browser that opens a page and has not logged in. Only the login is right. */
+/** Judges the answer to a browser that opens a page without a login. It must be sent to the login. */
 function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: UpstreamResponse): Finding {
   const { problem, warning } = findingsOn('login of browsers');
   const { status } = answer;
@@ -89,8 +91,8 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
     : `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request`;
   const target = redirectTarget(answer, resource.url);
   if (target !== undefined) {
-    const start = startOf(config, resource);
-    // Not with the query: its state starts a login.
+    const start = expectedStart(config, resource);
+    // The query is not shown, because the state in it starts a login.
     const where = target === null ? 'nowhere' : (target.origin + target.pathname).slice(0, 300);
     if (where === start && target?.searchParams.has('state')) return judgeCookies(resource, answer);
     const fix = `${askFirst}; if ${where} is at the login of this relay, restart the relay that answers`;
@@ -110,18 +112,21 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
     return problem(message, fix.replace('<answer>', config.baseUrl + answerPath(resource.name)));
   }
   if (status >= 500) return warning(`does not work now (status ${status})`, 'look at the log of the proxy');
-  return isOfApplication(status)
+  return isAnswerOfApplication(status)
     ? problem(`the application is open: it answers without a login (status ${status})`, askFirst)
     : problem(`a browser that has not logged in gets no login (status ${status})`, askFirst);
 }
 
-/** Where a browser is sent that has not logged in: to the login, or to the choice of its provider. */
-function startOf({ baseUrl }: Pick<CheckContext['config'], 'baseUrl'>, { name, url, registrations }: ResourceConfig) {
+/** The URL that starts the login of a browser; with several providers, the URL of the choice between them. */
+function expectedStart(
+  { baseUrl }: Pick<CheckContext['config'], 'baseUrl'>,
+  { name, url, registrations }: ResourceConfig,
+): string {
   const [first = '', second] = registrations;
   return second === undefined ? baseUrl + doorStartPath(first, name) : new URL(doorPaths.choose, url).href;
 }
 
-/** What it means if a proxy that asks the check answers a navigation with one of these, and what is missing then. */
+/** Explanations and fixes by the status with which a proxy that asks the check answers a browser. */
 const faults: Readonly<Record<number, readonly [message: string, fix: string]>> = {
   400: [
     'the check does not learn what the browser asks for (status 400)',
@@ -133,14 +138,14 @@ const faults: Readonly<Record<number, readonly [message: string, fix: string]>> 
   ],
 };
 
-const isOfApplication = (status: number) => status < 300 || status === 404 || status === 405;
+const isAnswerOfApplication = (status: number) => status < 300 || status === 404 || status === 405;
 
-/** Judges whether the cookies of a login have come, without which it cannot end. */
+/** Judges whether all cookies of a login have arrived, because without them the login cannot end. */
 function judgeCookies(resource: ResourceConfig, { headers }: UpstreamResponse): Finding {
   const { ok, problem } = findingsOn('login of browsers');
-  const sent = formsOf(cookiesOfLogin(resource));
-  const got = formsOf(headers['set-cookie'] ?? []);
-  const missing = sent.filter((form) => !got.includes(form));
+  const sent = comparableCookies(makeLoginCookies(resource));
+  const arrived = comparableCookies(headers['set-cookie'] ?? []);
+  const missing = sent.filter((cookie) => !arrived.includes(cookie));
   if (missing.length === 0) return ok('starts, and all of its cookies arrive');
   return problem(
     `of ${sent.length} cookies of a login, ${missing.length} did not arrive as they were sent`,
@@ -148,16 +153,16 @@ function judgeCookies(resource: ResourceConfig, { headers }: UpstreamResponse): 
   );
 }
 
-/** What does not differ between two logins at the same path: the name without its id, and the attributes, in any order. */
-const formsOf = (cookies: readonly string[]) =>
+/** Reduces cookies to what two logins at the same path share: the name without its id, and the sorted attributes. */
+const comparableCookies = (cookies: readonly string[]) =>
   cookies.map((cookie) => {
     const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
     const name = pair.replace(/=.*/, '').replace(/_[0-9a-f]{16}$/, '_');
-    return [name, ...attributes.map((one) => one.toLowerCase()).sort()].join('; ');
+    return [name, ...attributes.map((attribute) => attribute.toLowerCase()).sort()].join('; ');
   });
 
-/** The Set-Cookie lines of the relay for a login at the long path. */
-function cookiesOfLogin({ url }: ResourceConfig): string[] {
+/** Makes the Set-Cookie lines that the relay would send for a login at the long path. */
+function makeLoginCookies({ url }: ResourceConfig): string[] {
   const request = new IncomingMessage(new Socket());
   const ctx = new Koa<RequestState>().createContext(request, new ServerResponse(request));
   createDoorLogins([randomBytes(32)], { url }, Date.now).begin(ctx, { wayBack: longPath });

@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { DoorRelay } from '../../browsers/support/door-relay.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
@@ -9,9 +12,14 @@ import { ada } from '../../resources/support/resources-relay.ts';
 import { Balancer } from '../deploy/support/balancer.ts';
 import { browserGuards } from '../deploy/support/kinds.ts';
 import { DocumentedPrograms, withoutIntrospection } from './support/documented-programs.ts';
-import { openFirstSdk, openSecondSdk } from './support/mcp-clients.ts';
+import { openFirstSdk, openInspector, openMcpRemote, openSecondSdk } from './support/mcp-clients.ts';
 
-const clients = { 'the MCP SDK 1': openFirstSdk, 'the MCP SDK 2': openSecondSdk };
+const clients = {
+  'the MCP SDK 1': openFirstSdk,
+  'the MCP SDK 2': openSecondSdk,
+  'mcp-remote': openMcpRemote,
+  'the Inspector': openInspector,
+};
 
 let applicationPort = 0;
 for (const [name, kind] of Object.entries(browserGuards(() => applicationPort))) {
@@ -21,6 +29,7 @@ for (const [name, kind] of Object.entries(browserGuards(() => applicationPort)))
     let servers: DocumentedPrograms;
     let distrust = () => {};
     let origin = '';
+    let home: string;
 
     before('start them', async () => {
       applicationPort = await freePort();
@@ -38,6 +47,10 @@ for (const [name, kind] of Object.entries(browserGuards(() => applicationPort)))
       servers = await DocumentedPrograms.create();
       await servers.serve('mcp.js', { relay: relay.address, port: applicationPort, change: withoutIntrospection });
     });
+    beforeEach(() => {
+      home = mkdtempSync(join(tmpdir(), 'login-relay-'));
+    });
+    afterEach(() => rmSync(home, { recursive: true }));
     after('stop them', async () => {
       distrust();
       await servers.stop();
@@ -55,7 +68,8 @@ for (const [name, kind] of Object.entries(browserGuards(() => applicationPort)))
           logins.push(start);
           return await relay.visit(start.href);
         };
-        const session = await open({ rig: { visit }, url: `${origin}/mcp`, home: '' });
+        const { certificateFile } = proxy;
+        const session = await open({ rig: { visit, certificateFile }, url: `${origin}/mcp`, home });
         try {
           expect(await session.call()).to.equal(`You are ${ada.sub}`);
           expect(logins).to.have.lengthOf(1);

@@ -1,8 +1,8 @@
 -- Asks the relay whether a request may pass: the action "ask_login_relay_or_answer" of browsers.cfg.
 --
--- If it may, this sets txn.check_status to 204, and the variables below to the headers of the answer. If it may not, the relay
--- has answered the request, and this sends that answer. If anything goes wrong, this sets no status, and browsers.cfg refuses
--- the request.
+-- If it may, this action sets txn.check_status to 204, and the variables below to the headers of the relay's answer.
+-- If it may not, the action sends the relay's answer to the client. If anything goes wrong, the action sets no
+-- status, and browsers.cfg refuses the request.
 
 local variables = {
   ["x-forwarded-user"] = "txn.check_user",
@@ -12,12 +12,12 @@ local variables = {
   ["cookie"] = "txn.check_cookie",
 }
 
--- What the relay reads of a request.
+-- The headers that the relay reads.
 local asked = {
   "authorization", "cookie", "origin", "accept", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose", "purpose",
 }
 
--- Headers of one connection, and those that HAProxy sets.
+-- Headers that apply to a single connection, and headers that HAProxy sets.
 local unpassed = { ["connection"] = true, ["keep-alive"] = true, ["content-length"] = true, ["date"] = true }
 
 local function request(txn, resource)
@@ -32,13 +32,13 @@ local function request(txn, resource)
   }
   local headers = txn.http:req_get_headers()
   for _, name in ipairs(asked) do
-    -- All values: the relay refuses two tokens.
+    -- Send all values, because the relay refuses a request with two tokens.
     for _, value in pairs(headers[name] or {}) do lines[#lines + 1] = name .. ": " .. value end
   end
   return table.concat(lines, "\r\n") .. "\r\n\r\n"
 end
 
--- Returns status and headers, or nothing if the head has no end. A name may come several times.
+-- Returns the status and the headers, or nothing if the headers do not end. A name may come several times.
 local function head(socket)
   local status = (socket:receive("*l") or ""):match("^HTTP/1%.1 (%d%d%d) ")
   if not status then return end
@@ -58,7 +58,7 @@ local function first(headers, name)
   end
 end
 
--- Returns nothing if the body has no end.
+-- Returns the body, or nothing if the body does not end.
 local function body(socket, headers)
   local length = tonumber(first(headers, "content-length") or "")
   if length == 0 then return "" end

@@ -1,7 +1,7 @@
 -- Asks the relay whether a request may pass: the action "ask_login_relay" of resource.cfg.
 --
--- It sets txn.check_status to the status of the answer, and the variables below to its headers. If anything goes wrong, it
--- sets no status, and resource.cfg refuses the request.
+-- The action sets txn.check_status to the status of the answer, and the variables below to the headers of the answer.
+-- If anything goes wrong, it sets no status, and resource.cfg refuses the request.
 
 local variables = {
   ["x-forwarded-user"] = "txn.check_user",
@@ -22,14 +22,14 @@ local function request(txn, resource)
     -- The relay refuses a token in the query.
     "X-Forwarded-Uri: " .. txn.sf:pathq(),
   }
-  -- All of them: the relay refuses two.
+  -- Send all values, because the relay refuses a request with two tokens.
   for _, value in pairs(txn.http:req_get_headers()["authorization"] or {}) do
     lines[#lines + 1] = "Authorization: " .. value
   end
   return table.concat(lines, "\r\n") .. "\r\n\r\n"
 end
 
--- Returns status and headers, or nothing if the answer has no end.
+-- Returns the status and the headers, or nothing if the answer does not end.
 local function answer(socket)
   local status = (socket:receive("*l") or ""):match("^HTTP/1%.1 (%d%d%d) ")
   if not status then return end

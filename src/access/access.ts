@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { type FieldFault, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
-import { createJoint, type Home } from '../memory/home.ts';
-import { createRecent, hashKey } from '../memory/recent.ts';
+import { createExpiringSecrets, hashKey } from '../memory/expiring-map.ts';
+import type { Home } from '../memory/home.ts';
+import { createJointWork } from '../memory/joint-work.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { AccessAnswers, Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
@@ -45,8 +46,8 @@ export type AccessMemory = ReturnType<typeof createAccessMemory>;
 
 export function createAccessMemory({ now }: Home) {
   return {
-    verdicts: createRecent<Verdict>(verdictTime, mostVerdicts, now),
-    join: createJoint<Verdict>(),
+    verdicts: createExpiringSecrets<Verdict>(verdictTime, mostVerdicts, now),
+    join: createJointWork<Verdict>(),
   };
 }
 

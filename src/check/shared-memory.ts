@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigReading } from '../config/config.ts';
-import { failureCodeOf, probes } from '../memory/availability.ts';
-import { createRedisClient, placesOf, type RedisClient } from '../memory/redis-client.ts';
+import { createRedisClient, describeServers, type RedisClient } from '../memory/redis-client.ts';
+import { probes, readFailureCode } from '../memory/redis-commands.ts';
 import { UnseenSecret } from '../sealing/secret.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -43,7 +43,7 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     return await Promise.race([tryCommands(client), late]);
   } catch (error) {
     // The reason for a lost connection says more than the command that it interrupted.
-    const code = failureCodeOf(lossReason ?? error);
+    const code = readFailureCode(lossReason ?? error);
     return [explainFailure(code, config.memory.address, readings.relay.describe('sharedMemory'))];
   } finally {
     await client.close();
@@ -75,7 +75,7 @@ function explainFailure(code: string, address: string, setting: string): Finding
   }
   const correct = `correct ${setting} or its user, password or certificates`;
   const fix = mayNotRun.test(code) ? `start it, or ${correct}` : correct;
-  return problem(`${placesOf(address)} ${meanings[code] ?? 'cannot be reached'} (${code})`, fix);
+  return problem(`${describeServers(address)} ${meanings[code] ?? 'cannot be reached'} (${code})`, fix);
 }
 
 /** Reads a field of the answer to HELLO. Servers send a map (`:`) or a flat list (`,`). */

@@ -2,8 +2,8 @@ import type { LookupFunction } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
-import { createJoint } from '../memory/home.ts';
-import { createLasting } from '../memory/recent.ts';
+import { createExpiringMap } from '../memory/expiring-map.ts';
+import { createJointWork } from '../memory/joint-work.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { createPublicLookup, isPublicUrl } from '../upstream/public-addresses.ts';
@@ -35,9 +35,9 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     answerSize: limits.documentSize,
     lookup: createPublicLookup(mayBeHere, resolve),
   });
-  const known = createLasting<Client>(mostKept, now);
+  const known = createExpiringMap<Client>(mostKept, now);
   const inFlight = new Map<string, number>();
-  const join = createJoint<Client>();
+  const join = createJointWork<Client>();
 
   /**
    * Fetches a document, validates it, and keeps it. @throws {RelayError} `client_document_invalid`, or why the call

@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import getRawBody from 'raw-body';
 import { deriveCodeChallenge } from '../login/pkce.ts';
-import { createRecent } from '../memory/recent.ts';
+import { createExpiringSecrets } from '../memory/expiring-map.ts';
 import { optionalParameter, withParameters } from '../oauth/query.ts';
 import { loginPage, pageHeaders, parseName } from './login-page.ts';
 
@@ -40,9 +40,9 @@ const cookie = 'demo_provider_login';
  * @param onError called with errors of the provider itself
  */
 export function createDemoProvider(issuer: string, client: Client, onError: (error: Error) => void): RequestListener {
-  const codes = createRecent<Login>(minute, mostLogins, Date.now);
-  const accessTokens = createRecent<Login>(hour, mostLogins, Date.now);
-  const refreshTokens = createRecent<Login>(day, mostLogins, Date.now);
+  const codes = createExpiringSecrets<Login>(minute, mostLogins, Date.now);
+  const accessTokens = createExpiringSecrets<Login>(hour, mostLogins, Date.now);
+  const refreshTokens = createExpiringSecrets<Login>(day, mostLogins, Date.now);
   const ofClient = { client_id: client.clientId, redirect_uri: client.callbackUri };
 
   /**
@@ -159,7 +159,7 @@ function has(given: URLSearchParams, wanted: Readonly<Record<string, string>>): 
   return Object.entries(wanted).every(([name, value]) => given.get(name) === value);
 }
 
-type Logins = ReturnType<typeof createRecent<Login>>;
+type Logins = ReturnType<typeof createExpiringSecrets<Login>>;
 
 function issue(logins: Logins, login: Login): string {
   const token = randomBytes(32).toString('base64url');

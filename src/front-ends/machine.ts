@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { hashKey } from '../memory/recent.ts';
+import { hashKey } from '../memory/expiring-map.ts';
 import type { PublicKey } from '../oauth/public-keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 

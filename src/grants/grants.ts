@@ -1,7 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { createJoint, createOnce, type Home } from '../memory/home.ts';
+import { hashKey } from '../memory/expiring-map.ts';
+import type { Home } from '../memory/home.ts';
+import { createJointWork } from '../memory/joint-work.ts';
 import { kinds } from '../memory/kinds.ts';
-import { hashKey } from '../memory/recent.ts';
+import { createOnce } from '../memory/marks.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { createAccessTokens } from '../resources/access-tokens.ts';
@@ -33,7 +35,7 @@ export function createGrantMemory(home: Home) {
 /** Makes each revocation once. It remembers at most 4096 revocations, each for 60 seconds. */
 export function createRevocations(home: Home) {
   const revoked = createOnce(home, kinds.revocations, () => {});
-  const join = createJoint<void>();
+  const join = createJointWork<void>();
   return {
     /**
      * Revokes the tokens of a login, unless that was done in the last minute. Otherwise, a page that repeats its

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
-import { createLasting } from '../memory/recent.ts';
+import { createExpiringMap } from '../memory/expiring-map.ts';
 import { times } from '../times.ts';
 
 const countTime = times.count * 1000;
@@ -13,7 +13,7 @@ const mostGrants = 16_384;
  * @returns a function that counts one use of a grant, or throws
  */
 export function limitPerGrant(most: number, detail: string, now: Clock) {
-  const counts = createLasting<{ readonly count: number; readonly end: number }>(mostGrants, now);
+  const counts = createExpiringMap<{ readonly count: number; readonly end: number }>(mostGrants, now);
   /** @throws {RelayError} `rate_limited` */
   return (grant: string): void => {
     const { count, end } = counts.get(grant) ?? { count: 0, end: now() + countTime };

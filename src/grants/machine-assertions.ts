@@ -4,9 +4,10 @@ import * as v from 'valibot';
 import { clockSkew } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
-import { createMarks, type Home } from '../memory/home.ts';
+import { hashKey } from '../memory/expiring-map.ts';
+import type { Home } from '../memory/home.ts';
 import { type Kind, kinds } from '../memory/kinds.ts';
-import { hashKey } from '../memory/recent.ts';
+import { createMarks } from '../memory/marks.ts';
 import type { PublicKey } from '../oauth/public-keys.ts';
 
 /** The longest lifetime of an assertion, in seconds. */

@@ -1,6 +1,7 @@
 import { RelayError } from '../failures/relay-error.ts';
-import { createMarks, type Home } from '../memory/home.ts';
+import type { Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
+import { createMarks } from '../memory/marks.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { limitPerGrant } from './limit-per-grant.ts';
 import { reduceLifetimes } from './refresh-results.ts';

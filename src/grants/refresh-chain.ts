@@ -1,9 +1,10 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
-import { createMarks, type Home, lead } from '../memory/home.ts';
+import { createExpiringSecrets } from '../memory/expiring-map.ts';
+import { callOnce, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
+import { createMarks } from '../memory/marks.ts';
 import type { Outcome } from '../memory/outcomes.ts';
-import { createRecent } from '../memory/recent.ts';
-import type { Found } from '../memory/shared.ts';
+import type { FoundOutcome } from '../memory/shared-memory.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import {
@@ -47,13 +48,13 @@ export class RefreshChains {
    * Refusals of the provider, each repeated for 60 seconds, so that a page that keeps retrying does not use up the
    * token requests that the provider allows the relay. Other errors are not repeated.
    */
-  readonly #refusals: ReturnType<typeof createRecent<RelayError>>;
+  readonly #refusals: ReturnType<typeof createExpiringSecrets<RelayError>>;
 
   constructor(home: Home) {
     this.#home = home;
     this.results = createResults(home.now);
     this.#toRevoke = createMarks(home, kinds.endedRefreshes);
-    this.#refusals = createRecent(resultTime, mostResults, home.now);
+    this.#refusals = createExpiringSecrets(resultTime, mostResults, home.now);
   }
 
   /** The newest result for a refresh, either remembered or from a call. @throws {RelayError} why the call failed */
@@ -107,7 +108,7 @@ export class RefreshChains {
       }
       await this.#toRevoke.mark(key, resultTime);
       // This makes no call to the provider. It waits for a refresh at another relay, and finds what that rotated.
-      const found = await lead(this.#home, kinds.refreshResults, key, {
+      const found = await callOnce(this.#home, kinds.refreshResults, key, {
         call: async () => ({}),
         isAnswer: (outcome) => isRotation(outcome, newest.refreshToken),
         // Leaves nothing to other relays, but releases the lock.
@@ -172,7 +173,7 @@ export class RefreshChains {
     const key = hashRefresh(refresh);
     const refusal = this.#refusals.get(key);
     if (refusal !== undefined) throw refusal;
-    const result = lead(this.#home, kinds.refreshResults, key, {
+    const result = callOnce(this.#home, kinds.refreshResults, key, {
       call: async () => ({ scope, response: await call({ refreshToken, scope }) }),
       // An outcome that is not final only answers relays that waited for the call, as requests in one process share it.
       isAnswer(outcome, hasWaited) {
@@ -204,7 +205,7 @@ export class RefreshChains {
    * @returns undefined if another relay has rotated the refresh token: then `#followRotations` finds the newer token
    * @throws {RelayError} if the call failed
    */
-  #remember(token: RefreshTokenOwner, { outcome, age, how }: Found): RefreshResult | undefined {
+  #remember(token: RefreshTokenOwner, { outcome, age, how }: FoundOutcome): RefreshResult | undefined {
     if (outcome.failure !== undefined) throw new RelayError(outcome.failure);
     if (outcome.response === undefined) return undefined;
     // No refresh token in the response means that the provider did not rotate it. @see RFC 6749 §6

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
+import { createExpiringMap, createExpiringSecrets, hashKey } from '../memory/expiring-map.ts';
 import { kinds } from '../memory/kinds.ts';
-import { createLasting, createRecent, hashKey } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Owner, Refreshed } from './refresh-tokens.ts';
 
@@ -41,18 +41,18 @@ export type IsGood = (accessToken: string) => boolean;
  */
 export function createResults(now: Clock) {
   /** By the refresh token that the result replaced. */
-  const rotations = createLasting<RefreshResult>(mostResults, now, true);
+  const rotations = createExpiringMap<RefreshResult>(mostResults, now, true);
   /**
    * By the refresh token in the result. They are repeated, so that a login that refreshes again and again does not use up
    * the token requests that the provider allows the relay.
    */
-  const latest = createRecent<RefreshResult>(repeatTime, mostResults, now);
+  const latest = createExpiringSecrets<RefreshResult>(repeatTime, mostResults, now);
   /**
    * Results that have not passed their check, by the refresh token that was sent. While the check cannot be made, the
    * result must be kept: a provider that rotates refresh tokens does not accept the sent token again, so without the
    * result, the login would end.
    */
-  const unchecked = createRecent<RefreshResult>(uncheckedTime, mostResults, now);
+  const unchecked = createExpiringSecrets<RefreshResult>(uncheckedTime, mostResults, now);
   const hashNewToken = (sent: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
     hashRefresh({ ...sent, refreshToken });
   return {

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
-import { createHighest, type Home } from '../memory/home.ts';
+import { createHighestLists } from '../memory/highest-lists.ts';
+import type { Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import { times } from '../times.ts';
 
@@ -34,7 +35,7 @@ const endOfLogin = Number.MAX_SAFE_INTEGER;
  */
 export function createGenerations(home: Home) {
   /** For each login: the newest number, the time of its issue, and the time of the issue before. */
-  const known = createHighest(home, kinds.generations);
+  const known = createHighestLists(home, kinds.generations);
   const now = () => secondsOf(home.now);
   return {
     /**

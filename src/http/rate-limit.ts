@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
-import { createCounters, type Home } from '../memory/home.ts';
+import { createCounters } from '../memory/counters.ts';
+import type { Home } from '../memory/home.ts';
 import { type Counted, counted } from '../memory/kinds.ts';
 import { createClientAddresses } from './client-address.ts';
 

@@ -1,6 +1,8 @@
 import { RelayError } from '../failures/relay-error.ts';
-import { createJoint, createOnce, type Home, lead } from '../memory/home.ts';
+import { callOnce, type Home } from '../memory/home.ts';
+import { createJointWork } from '../memory/joint-work.ts';
 import { kinds } from '../memory/kinds.ts';
+import { createOnce } from '../memory/marks.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 
 export type Exchanges = ReturnType<typeof createExchanges>;
@@ -11,7 +13,7 @@ export type Exchanges = ReturnType<typeof createExchanges>;
  */
 export function createExchanges(home: Home) {
   const once = createOnce(home, kinds.exchanges, failAsFinished);
-  const join = createJoint<TokenResponse>();
+  const join = createJointWork<TokenResponse>();
   return {
     hasBegun: once.isBegunHere,
     /**
@@ -23,7 +25,7 @@ export function createExchanges(home: Home) {
     exchangeOnce: (login: string, exchange: (spend: () => void) => Promise<TokenResponse>): Promise<TokenResponse> =>
       join(login, async () => {
         if (once.isBegunHere(login)) failAsFinished();
-        const { outcome, how } = await lead(home, kinds.exchangeResults, login, {
+        const { outcome, how } = await callOnce(home, kinds.exchangeResults, login, {
           call: async () => ({ response: await once.run(login, exchange) }),
           // Not an earlier failure: after that, `once` decides whether the code may be sent again.
           isAnswer: (outcome, hasWaited) => hasWaited || outcome.response !== undefined,

@@ -1,8 +1,8 @@
 import { createAccessMemory } from '../access/access.ts';
 import { createRequestLimit } from '../http/rate-limit.ts';
+import { createExpiringMap } from '../memory/expiring-map.ts';
 import type { Home } from '../memory/home.ts';
 import { counted } from '../memory/kinds.ts';
-import { createLasting } from '../memory/recent.ts';
 import { createExchanges } from './exchanges.ts';
 import { createRefusalLimit } from './refusal-limit.ts';
 
@@ -16,7 +16,7 @@ export function createLoginMemory(home: Home) {
     access: createAccessMemory(home),
     exchanges: createExchanges(home),
     /** The access tokens that providers issued or accepted within the last hour, by `hashKey`. */
-    goodTokens: createLasting<true>(4096, home.now),
+    goodTokens: createExpiringMap<true>(4096, home.now),
     refusedExchanges: createRefusalLimit(
       home,
       counted.refusedExchanges,

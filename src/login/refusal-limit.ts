@@ -1,5 +1,6 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
-import { createCounters, type Home } from '../memory/home.ts';
+import { createCounters } from '../memory/counters.ts';
+import type { Home } from '../memory/home.ts';
 import type { Counted } from '../memory/kinds.ts';
 
 /** Exchanges that may wait for other exchanges to end. */

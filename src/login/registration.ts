@@ -2,7 +2,7 @@ import { createAccess } from '../access/access.ts';
 import { type Allow, allowsOf, neededScopes, withNeededScopes } from '../access/allow.ts';
 import { scopesOfIdentity } from '../access/identity.ts';
 import { isFailure } from '../failures/relay-error.ts';
-import { hashKey } from '../memory/recent.ts';
+import { hashKey } from '../memory/expiring-map.ts';
 import { createAuthorizationUrls } from '../oauth/authorization-request.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';

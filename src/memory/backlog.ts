@@ -1,7 +1,7 @@
-import { createLasting } from './recent.ts';
+import { createExpiringMap } from './expiring-map.ts';
 
 /**
- * Commands in one batch. The next batch waits for their replies, because the time limit of a command starts when it is
+ * The commands in one batch. The next batch waits for the replies, because the time limit of a command starts when it is
  * sent.
  */
 const batchSize = 256;
@@ -10,52 +10,50 @@ const mostOwed = 4096;
 /** A command on one key. */
 export interface Command {
   readonly words: readonly string[];
-  /** Milliseconds: the last word of the command, if it has one. */
+  /** Milliseconds. If it is set, it is the last word of the command. */
   readonly lifetime?: number | undefined;
 }
 
-export const wordsOf = ({ words, lifetime }: Command): readonly string[] =>
+/** Returns all words of a command. */
+export const writeCommand = ({ words, lifetime }: Command): readonly string[] =>
   lifetime === undefined ? words : [...words, `${Math.max(1, Math.ceil(lifetime))}`];
 
 /**
- * Collects what to tell a server that is back: it may have lost what this relay knows, and has missed what this relay
- * learned meanwhile.
+ * Collects the commands for a server that is back. It may have lost what this relay knows, and has missed the commands
+ * that failed meanwhile.
  *
- * @param send sends a command at once, and says whether the server answered
+ * @param run runs a command at once, and says whether the server answered
  */
-export function createBacklog(send: (words: readonly string[]) => Promise<boolean>) {
+export function createBacklog(run: (words: readonly string[]) => Promise<boolean>) {
   const lists: (() => Command[])[] = [];
-  const owed = createLasting<Command>(mostOwed, () => performance.now());
+  const owed = createExpiringMap<Command>(mostOwed, () => performance.now());
 
-  async function pay(name: string, command: Command, left: number): Promise<boolean> {
-    const { words, lifetime = left } = command;
-    const isAnswered = await send(command.lifetime ? wordsOf({ words, lifetime: Math.min(lifetime, left) }) : words);
+  async function runOwed(name: string, command: Command, left: number): Promise<boolean> {
+    const { words, lifetime } = command;
+    const isAnswered = await run(lifetime ? writeCommand({ words, lifetime: Math.min(lifetime, left) }) : words);
+    // A later command may have replaced this one meanwhile.
     if (isAnswered && owed.get(name) === command) owed.delete(name);
     return isAnswered;
   }
 
-  /** The commands that `told` does not contain yet. Adds them to it. */
-  function takeUntold(told: Set<string>): (() => Promise<boolean>)[] {
-    const isNew = ({ words }: Command) => {
+  /** Returns functions that run the commands which `sent` does not contain yet, and adds the commands to it. */
+  function takeUnsent(sent: Set<string>): (() => Promise<boolean>)[] {
+    const isUnsent = ({ words }: Command) => {
       const text = JSON.stringify(words);
-      if (told.has(text)) return false;
-      told.add(text);
+      if (sent.has(text)) return false;
+      sent.add(text);
       return true;
     };
-    const debts = owed.all().filter(({ value }) => isNew(value));
-    const known = lists.flatMap((list) => list()).filter(isNew);
+    const owedNow = owed.all().filter(({ value }) => isUnsent(value));
+    const known = lists.flatMap((list) => list()).filter(isUnsent);
+    const runsOfOwed = owedNow.map((entry) => () => runOwed(entry.key, entry.value, entry.left));
+    const runsOfKnown = known.map((command) => () => run(writeCommand(command)));
     // Failed commands come first, because what this relay knows may be newer.
-    return [
-      ...debts.map(
-        ({ key, value, left }) =>
-          () =>
-            pay(key, value, left),
-      ),
-      ...known.map((command) => () => send(wordsOf(command))),
-    ];
+    return [...runsOfOwed, ...runsOfKnown];
   }
 
   return {
+    /** Adds a function that lists commands which write what this relay knows. */
     add: (list: () => Command[]) => lists.push(list),
     /**
      * Remembers a command unless the server answers it. A later command on the same key replaces it.
@@ -66,19 +64,20 @@ export function createBacklog(send: (words: readonly string[]) => Promise<boolea
       owed.delete(name);
       if ((await answer) === undefined) owed.set(name, command, left);
     },
-    /** Sends everything that is not in `told`, in batches. @returns whether the server answered each command */
-    async tell(told: Set<string>): Promise<boolean> {
-      const commands = takeUntold(told);
-      for (let begin = 0; begin < commands.length; begin += batchSize) {
-        const answers = await Promise.all(commands.slice(begin, begin + batchSize).map((run) => run()));
-        if (answers.includes(false)) return false;
+    /** Sends all commands that are not in `sent`, in batches. @returns whether the server answered each command */
+    async send(sent: Set<string>): Promise<boolean> {
+      const runs = takeUnsent(sent);
+      for (let start = 0; start < runs.length; start += batchSize) {
+        const batch = runs.slice(start, start + batchSize);
+        const areAnswered = await Promise.all(batch.map((runCommand) => runCommand()));
+        if (areAnswered.includes(false)) return false;
       }
       return true;
     },
-    /** As `tell`, but everything is sent when this function returns. */
-    async tellAtOnce(told: Set<string>): Promise<boolean> {
-      const answers = await Promise.all(takeUntold(told).map((run) => run()));
-      return !answers.includes(false);
+    /** As `send`, but all commands are sent when this function returns. */
+    async sendAtOnce(sent: Set<string>): Promise<boolean> {
+      const areAnswered = await Promise.all(takeUnsent(sent).map((runCommand) => runCommand()));
+      return !areAnswered.includes(false);
     },
   };
 }

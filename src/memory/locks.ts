@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { createLasting } from './recent.ts';
+import { createExpiringMap } from './expiring-map.ts';
 
-/** A value that no other lock has. It begins with a letter with which no sealed text begins. */
-export const newLock = () => `L${randomBytes(9).toString('base64url')}`;
+/** Creates a value that no other lock has. It begins with a letter with which no sealed text begins. */
+export const createLock = () => `L${randomBytes(9).toString('base64url')}`;
 
 export function isLock(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('L');
@@ -10,7 +10,7 @@ export function isLock(value: unknown): boolean {
 
 /** Remembers the locks of other relays. @param now milliseconds */
 export function createForeignLocks(most: number, now: () => number) {
-  const seen = createLasting<{ value: unknown; end: number }>(most, now);
+  const endsByName = createExpiringMap<{ value: unknown; end: number }>(most, now);
   return {
     /**
      * Whether a value is a lock that another relay may still hold.
@@ -18,14 +18,15 @@ export function createForeignLocks(most: number, now: () => number) {
      * @param lockTime milliseconds for which relays hold a lock at most, even if the server keeps it for longer
      */
     isHeld(name: string, value: unknown, lockTime: number): boolean {
-      const known = seen.get(name);
-      const end = known !== undefined && known.value === value ? known.end : now() + lockTime;
+      const known = endsByName.get(name);
+      const isKnown = known !== undefined && known.value === value;
+      const end = isKnown ? known.end : now() + lockTime;
       const isHeld = isLock(value) && now() < end;
-      if (isHeld) seen.set(name, { value, end }, 2 * lockTime);
-      else seen.delete(name);
+      if (isHeld) endsByName.set(name, { value, end }, 2 * lockTime);
+      else endsByName.delete(name);
       return isHeld;
     },
-    /** Milliseconds until the lock of a name ends; 0 or less if it has ended, or was never seen. */
-    timeLeft: (name: string) => (seen.get(name)?.end ?? 0) - now(),
+    /** Milliseconds until the lock of a name ends. 0 or less if it has ended, or was never seen. */
+    timeLeft: (name: string) => (endsByName.get(name)?.end ?? 0) - now(),
   };
 }

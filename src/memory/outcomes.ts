@@ -3,13 +3,13 @@ import { type Clock, clockSkew } from '../clock.ts';
 import { failureCodes } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal, isPossible } from '../sealing/sealed.ts';
-import type { WatchedServer } from './availability.ts';
 import type { Command } from './backlog.ts';
-import { createLasting } from './recent.ts';
+import { createExpiringMap } from './expiring-map.ts';
+import type { WatchedServer } from './redis-outages.ts';
 
 /** The longest sealed outcome, with access, refresh and ID token of the greatest length. */
 const longestOutcome = 64 * 1024;
-/** Milliseconds for which any outcome can be left. */
+/** Milliseconds. No relay leaves an outcome for longer. */
 const longestLifetime = 3_600_000;
 
 const toUndefined = () => undefined;
@@ -36,26 +36,26 @@ const outcomeSchema = v.object({
   heldFor: v.optional(v.string()),
 });
 
-/** What a call left for others: its response or its failure. */
+/** The outcome of a call that a relay has left for others: a response or a failure. */
 export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
 
 const sealedSchema = v.object({
   ...outcomeSchema.entries,
-  /** Milliseconds for which others find it. */
+  /** Milliseconds for which others find the outcome. */
   lifetime: v.number(),
-  /** Milliseconds since 1970, so that an old text that somebody puts back into the server is refused. */
+  /** Milliseconds since 1970. So a relay refuses an old text that somebody has put back into the server. */
   leftAt: v.number(),
 });
 
 type Sealed = Readonly<v.InferOutput<typeof sealedSchema>>;
 
 /** Replaces a value only if it is still the expected one. */
-const replace =
+const replaceScript =
   "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
 
 /** The command that sets a key if its value is still `before`. */
 export function replaceCommand(name: string, before: string, after: string, lifetime: number): Command {
-  return { words: ['EVAL', replace, '1', name, before, after], lifetime };
+  return { words: ['EVAL', replaceScript, '1', name, before, after], lifetime };
 }
 
 const setCommand = (name: string, text: string, lifetime: number): Command => ({
@@ -63,48 +63,48 @@ const setCommand = (name: string, text: string, lifetime: number): Command => ({
   lifetime,
 });
 
-/** Leaves outcomes of calls for other relays in the server, sealed. @param most outcomes that this relay remembers */
+/** Leaves sealed outcomes of calls for other relays in the server. @param most outcomes that this relay remembers */
 export function createOutcomes(server: WatchedServer, most: number, clock: Clock) {
   let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
-  /** Whether a relay can have left such an outcome, and it has not expired. */
-  function isGood({ leftAt, lifetime }: Sealed): boolean {
+  /** Whether a relay can have left an outcome at such a time, and the outcome has not expired. */
+  function mayBeFromRelay({ leftAt, lifetime }: Sealed): boolean {
     const from = leftAt / 1000;
     const until = from + lifetime / 1000;
     return isPossible(from, until, longestLifetime / 1000, clock) && clock() / 1000 <= until + clockSkew;
   }
-  const own = createLasting<string>(most, () => performance.now());
-  server.onReturn(() => own.all().map(({ key, value, left }) => setCommand(key, value, left)));
+  const ownTexts = createExpiringMap<string>(most, () => performance.now());
+  server.onReturn(() => ownTexts.all().map(({ key, value, left }) => setCommand(key, value, left)));
   return {
     setKeys(keys: KeyRing): void {
       seal = createSeal('shared memory', keys, sealedSchema, { longest: longestOutcome });
     },
-    /** @returns undefined if no relay can have left the text there */
-    open(name: string, text: unknown): Sealed | undefined {
-      const found = typeof text === 'string' ? seal?.open(text, name) : undefined;
-      if (found !== undefined && isGood(found)) return found;
+    /** Opens a text from the server. @returns undefined if no relay can have left it there */
+    openText(name: string, text: unknown): Sealed | undefined {
+      const opened = typeof text === 'string' ? seal?.open(text, name) : undefined;
+      if (opened !== undefined && mayBeFromRelay(opened)) return opened;
       server.reportGarbage();
       return undefined;
     },
-    /** Milliseconds since an outcome was left, by the clock of the server. */
+    /** Asks how many milliseconds ago an outcome was left, by the clock of the server. */
     async askAge(name: string, { lifetime }: Sealed): Promise<number> {
       const answer = await server.run(['PTTL', name]);
-      const rest = Number(answer?.reply);
-      // Without an answer, the outcome counts as new, because it was found a moment ago.
-      return rest > 0 ? Math.max(0, lifetime - rest) : 0;
+      const timeLeft = Number(answer?.reply);
+      // Without an answer, the outcome counts as new.
+      return timeLeft > 0 ? Math.max(0, lifetime - timeLeft) : 0;
     },
-    /** Leaves an outcome. @param lock the value that must still be there; undefined for any */
+    /** Leaves an outcome. @param lock the value that it replaces; undefined if it replaces any value */
     async leave(name: string, outcome: Outcome, lifetime: number, lock?: string): Promise<void> {
       const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
       if (text === undefined) return;
-      if (lock === undefined) own.set(name, text, lifetime);
+      if (lock === undefined) ownTexts.set(name, text, lifetime);
       const command =
         lock === undefined ? setCommand(name, text, lifetime) : replaceCommand(name, lock, text, lifetime);
-      // Do not lose this, or the other relays would wait for the lock of a call that has ended.
+      // If this command were lost, the other relays would wait for the lock of a call that has ended.
       await server.runOrOwe(name, command, lifetime);
     },
-    /** @param left milliseconds until the server drops it anyway */
+    /** Takes an outcome back. @param left milliseconds until the server drops it anyway */
     async forget(name: string, left: number): Promise<void> {
-      own.delete(name);
+      ownTexts.delete(name);
       await server.runOrOwe(name, { words: ['DEL', name] }, left);
     },
   };

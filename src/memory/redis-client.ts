@@ -16,7 +16,7 @@ export interface RedisSettings {
   readonly ca?: string | undefined;
 }
 
-/** Milliseconds. */
+/** Milliseconds for one attempt to connect. */
 const connectTime = 1_000;
 /** Milliseconds after which a silent connection counts as lost. */
 const silence = 5_000;
@@ -24,37 +24,47 @@ const pingInterval = 2_000;
 const reconnectTime = 100;
 const ports = { server: 6379, socket: 0, sentinel: 26_379, cluster: 6379 } as const;
 
-const form =
+const addressForm =
   /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[\w.-]+)@)?(?<nodes>[^@/?#]+)(?:\/(?<name>[\w.-]*))?$/;
 
 /**
- * @returns undefined if it is not one of `redis://`, `rediss://`, `unix:/path`, `redis+sentinel://h1,h2/name` and
- *   `redis+cluster://h1,h2`, or contains a password
+ * Parses the address of a shared memory: `redis://`, `rediss://`, `unix:/path`, `redis+sentinel://h1,h2/name` or
+ * `redis+cluster://h1,h2`.
+ *
+ * @returns undefined if the text is no such address, or contains a password
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.startsWith('unix:/')) {
     const path = text.slice('unix:'.length);
     return { kind: 'socket', tls: false, user: undefined, nodes: [], name: path };
   }
-  const { tls, kind: named, user, nodes: list = '', name = '' } = form.exec(text)?.groups ?? {};
-  const kind = named === 'sentinel' || named === 'cluster' ? named : 'server';
-  const nodes = list.split(',').flatMap((node) => {
-    const url = URL.parse(`redis://${node}`);
-    return url === null || url.pathname !== '' || url.hostname === ''
-      ? []
-      : [{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || ports[kind]) }];
-  });
-  const isWhole = nodes.length === list.split(',').length && (kind !== 'server' || nodes.length === 1);
-  const isNamed = kind === 'sentinel' ? name !== '' : kind === 'cluster' ? name === '' : /^\d*$/.test(name);
-  if (!isWhole || !isNamed) return undefined;
+  const { tls, kind: writtenKind, user, nodes: nodeList = '', name = '' } = addressForm.exec(text)?.groups ?? {};
+  const kind = writtenKind === 'sentinel' || writtenKind === 'cluster' ? writtenKind : 'server';
+  const nodes = nodeList.split(',').map((node) => parseNode(node, ports[kind]));
+  const areNodesValid = nodes.every((node) => node !== undefined) && (kind !== 'server' || nodes.length === 1);
+  if (!areNodesValid || !isValidName[kind](name)) return undefined;
   return { kind, tls: tls === 's', user, nodes, name };
 }
 
-/** The hosts and ports of an address, or the path of its socket, for people. Never a password. */
-export function placesOf(address: string): string {
+/** Whether the name in an address is valid: of the primary, none, or the number of the database. */
+const isValidName: Readonly<Record<'sentinel' | 'cluster' | 'server', (name: string) => boolean>> = {
+  sentinel: (name) => name !== '',
+  cluster: (name) => name === '',
+  server: (name) => /^\d*$/.test(name),
+};
+
+function parseNode(text: string, defaultPort: number): Address['nodes'][number] | undefined {
+  const url = URL.parse(`redis://${text}`);
+  if (url === null || url.pathname !== '' || url.hostname === '') return undefined;
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || defaultPort) };
+}
+
+/** Describes an address for people: the hosts and ports, or the path of the socket. Never a password. */
+export function describeServers(address: string): string {
   const { kind, nodes = [], name = '' } = parseAddress(address) ?? {};
   if (kind === 'socket') return name;
-  return nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
+  const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
+  return nodes.map(({ host, port }) => `${hostInUrl(host)}:${port}`).join(', ');
 }
 
 /** The common part of the library's three clients. */
@@ -68,7 +78,11 @@ interface LibraryClient {
 /** A client of one server, of the primary that Sentinel names, or of a Cluster. */
 export type RedisClient = ReturnType<typeof wrapClient>;
 
-/** @param lossEvents the events after which the server may have lost its data, if `isLoss` agrees */
+/**
+ * Gives a client of the library the interface that the relay needs.
+ *
+ * @param lossEvents the events after which the server may have lost its data, if `isLoss` agrees
+ */
 function wrapClient(
   client: LibraryClient,
   run: (words: readonly string[]) => Promise<unknown>,
@@ -90,9 +104,7 @@ function wrapClient(
   };
 }
 
-/**
- * Loads the client library, which only relays with a shared memory need, and makes a client that is not connected yet.
- */
+/** Creates a client that is not connected yet. Loads its library, which only relays with a shared memory need. */
 export async function createRedisClient(settings: RedisSettings): Promise<RedisClient> {
   const { address, password, ca } = settings;
   const { createClient, createCluster, createSentinel } = await import('@redis/client');
@@ -124,7 +136,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
     });
     const lossEvents = ['error', 'client-error', 'topology-change'];
     const run = (words: readonly string[]) => client.sendCommand(false, [...words]);
-    return wrapClient(client, run, lossEvents, isOfPrimary);
+    return wrapClient(client, run, lossEvents, concernsPrimary);
   }
   if (kind === 'cluster') {
     const client = createCluster({
@@ -135,7 +147,8 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
       try {
         return await client.sendCommand(words[words[0] === 'EVAL' ? 3 : 1], false, [...words]);
       } catch (error) {
-        // The client looks for slots only when it connects. If no node had the key's slot then, it must connect again.
+        // The client reads which node has which slot only when it connects. If no node had the key's slot then, it must
+        // connect again.
         if (error instanceof TypeError && client.isOpen) client.destroy();
         throw error;
       }
@@ -151,7 +164,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
   const run = (words: readonly string[]) => client.sendCommand(words);
   const connect = async () => {
     await client.connect();
-    // If this user may not ask, the first key that the server does not have reveals that it is a node of a Cluster.
+    // If this user may not ask, the first key that the server does not have will reveal that it is a node of a Cluster.
     const hello = JSON.stringify(await client.sendCommand(['HELLO']).catch(() => '')) ?? '';
     if (!/"mode"[:,]"cluster"/.test(hello)) return;
     client.destroy();
@@ -164,7 +177,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
  * Whether an event of the Sentinel client concerns the primary. Sentinels and replicas hold no data that the relay
  * needs.
  */
-function isOfPrimary(event: unknown): boolean {
+function concernsPrimary(event: unknown): boolean {
   const text = event instanceof Error ? event.message : JSON.stringify(event);
   return /^Master Client|"type":"MASTER/.test(text);
 }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { countedLimits } from '../limits.ts';
-import type { CommandFailure } from '../memory/availability.ts';
-import type { Leadership } from '../memory/shared.ts';
+import type { CommandFailure } from '../memory/outage-reporter.ts';
+import type { Leadership } from '../memory/shared-memory.ts';
 import { version } from '../version.ts';
 
 /** The state at the moment of a scrape. */

@@ -4,12 +4,13 @@ import type { Config } from '../config/config.ts';
 import { createGrantMemory } from '../grants/grants.ts';
 import { limits } from '../limits.ts';
 import { createLoginMemory } from '../login/memory.ts';
-import { watchServer } from '../memory/availability.ts';
-import { createMarks, type Home } from '../memory/home.ts';
+import { createExpiringMap } from '../memory/expiring-map.ts';
+import type { Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
-import { createLasting } from '../memory/recent.ts';
+import { createMarks } from '../memory/marks.ts';
 import { createRedisClient } from '../memory/redis-client.ts';
-import { createSharedMemory, type SharedMemory } from '../memory/shared.ts';
+import { watchRedis } from '../memory/redis-outages.ts';
+import { createSharedMemory, type SharedMemory } from '../memory/shared-memory.ts';
 import type { Metrics } from '../observability/request-metrics.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createStreams } from '../resources/streams.ts';
@@ -38,9 +39,9 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     streams: createStreams(),
     logouts: createMarks(home, kinds.logouts),
     /** The callback paths of this and of earlier configurations. */
-    callbackPaths: createLasting<true>(limits.registrations, now),
+    callbackPaths: createExpiringMap<true>(limits.registrations, now),
     /** The last results of discovery, by the settings of the provider. */
-    providers: createLasting<Provider>(limits.registrations, now),
+    providers: createExpiringMap<Provider>(limits.registrations, now),
   };
 }
 
@@ -53,7 +54,7 @@ export async function openSharedMemory(
 ): Promise<SharedMemory | undefined> {
   if (config.memory === undefined) return undefined;
   const memoryMetrics = metrics?.createMemoryMetrics();
-  const server = watchServer(await createRedisClient(config.memory), {
+  const server = watchRedis(await createRedisClient(config.memory), {
     ...memoryMetrics,
     unusable: (reason) =>
       logger.error(

@@ -28,7 +28,7 @@ import { createAddressLimits } from '../login/address-limits.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
 import { createLoginProtection, createPeekLogin } from '../login/state-check.ts';
-import { hashKey } from '../memory/recent.ts';
+import { hashKey } from '../memory/expiring-map.ts';
 import { changesWhenEncoded } from '../oauth/client-authentication.ts';
 import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';

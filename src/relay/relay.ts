@@ -6,7 +6,7 @@ import type { Config, RegistrationConfig } from '../config/config.ts';
 import { hasSessions } from '../config/registration-config.ts';
 import { createPages } from '../delivery/pages.ts';
 import { audienceOfFrontEnd } from '../front-ends/front-end.ts';
-import type { Marks } from '../memory/home.ts';
+import type { Marks } from '../memory/marks.ts';
 import { type RequestRecord, requestLog } from '../observability/request-log.ts';
 import { createReadiness } from '../routes/health.ts';
 import { createSessionRequests } from '../routes/session-requests.ts';

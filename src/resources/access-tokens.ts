@@ -3,7 +3,7 @@ import { identitySchema } from '../access/identity.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
-import { createLasting, hashKey } from '../memory/recent.ts';
+import { createExpiringMap, hashKey } from '../memory/expiring-map.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal, isPossible } from '../sealing/sealed.ts';
 import { longestBrowserLifetime, longestLifetime, type Resource } from './resource.ts';
@@ -59,7 +59,7 @@ export const browserCookie: TokenUse = { name: 'door cookie', lifetime: longestB
  */
 export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }: TokenUse = bearerToken) {
   const seal = createSeal(name, keys, content, { longest: limits.resourceTokenLength });
-  const remembered = createLasting<AccessTokenContent>(mostOpened, now);
+  const remembered = createExpiringMap<AccessTokenContent>(mostOpened, now);
   /** Refuses times that no token of the relay can have, for example a lifetime above the limit. */
   const ifPossible = (opened: AccessTokenContent | undefined) =>
     opened && isPossible(opened.iat, opened.exp, lifetime, now) ? opened : undefined;

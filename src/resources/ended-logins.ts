@@ -1,6 +1,8 @@
-import { createJoint, createMarks, type Home } from '../memory/home.ts';
+import { createExpiringSecrets } from '../memory/expiring-map.ts';
+import type { Home } from '../memory/home.ts';
+import { createJointWork } from '../memory/joint-work.ts';
 import { kinds } from '../memory/kinds.ts';
-import { createRecent } from '../memory/recent.ts';
+import { createMarks } from '../memory/marks.ts';
 
 /** Milliseconds for which an answer of the shared memory may be repeated. */
 const answerTime = 30_000;
@@ -12,8 +14,8 @@ export type EndedLogins = ReturnType<typeof createEndedLogins>;
  */
 export function createEndedLogins(home: Home) {
   const marks = createMarks(home, kinds.endedLogins);
-  const notEnded = createRecent<true>(answerTime, kinds.endedLogins.most, home.now);
-  const join = createJoint<boolean>();
+  const notEnded = createExpiringSecrets<true>(answerTime, kinds.endedLogins.most, home.now);
+  const join = createJointWork<boolean>();
   const hasEnded = (login: string) => join(login, () => marks.isMarked(login));
   return {
     /**

@@ -3,7 +3,7 @@ import { openByCookie } from '../browsers/door-cookies.ts';
 import { type FailureCode, isFailure, RelayError, refusalsAtProvider, unlessFailed } from '../failures/relay-error.ts';
 import { type Context, type Handler, readQuery, truncatedQuery } from '../http/context.ts';
 import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
-import { hashKey } from '../memory/recent.ts';
+import { hashKey } from '../memory/expiring-map.ts';
 import { readSingle, withParameters } from '../oauth/query.ts';
 import { doorPaths } from '../paths.ts';
 import { longestBrowserLifetime } from '../resources/resource.ts';

@@ -3,7 +3,7 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
-import { hashKey } from '../memory/recent.ts';
+import { hashKey } from '../memory/expiring-map.ts';
 import { parseBasicCredentials } from '../oauth/authorization-header.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { type Doors, enter } from '../resources/door.ts';

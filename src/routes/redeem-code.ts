@@ -4,7 +4,7 @@ import type { CodeContent } from '../grants/codes.ts';
 import type { Exchange, Redemption } from '../grants/redemptions.ts';
 import type { Context } from '../http/context.ts';
 import { deriveCodeChallenge } from '../login/pkce.ts';
-import { hashKey } from '../memory/recent.ts';
+import { hashKey } from '../memory/expiring-map.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';

@@ -4,7 +4,7 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, clientGoneSignal, readQuery, recordCall } from '../http/context.ts';
 import type { RegistrationSource } from '../login/registration.ts';
-import { createRecent } from '../memory/recent.ts';
+import { createExpiringSecrets } from '../memory/expiring-map.ts';
 import type { Query } from '../oauth/query.ts';
 import { renewSession } from './session.ts';
 import type { OpenSession, SessionRequests } from './session-requests.ts';
@@ -28,7 +28,7 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
    * The ids of sessions whose renewed token the provider refused as well. They are not renewed again for a while:
    * otherwise, a page that keeps asking would use up the refreshes of its login.
    */
-  const renewedInVain = createRecent<true>(vainTime, mostVain, now);
+  const renewedInVain = createExpiringSecrets<true>(vainTime, mostVain, now);
 
   /** Opens the session of a lookup. If the request names a `provider`, it must be the session's. */
   async function openSession(ctx: Context, find: FindRegistration): Promise<OpenSession> {

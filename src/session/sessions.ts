@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { hashSubject } from '../access/id-token.ts';
 import { type Clock, secondsOf } from '../clock.ts';
 import type { Context } from '../http/context.ts';
-import type { Marks } from '../memory/home.ts';
+import type { Marks } from '../memory/marks.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';

@@ -3,15 +3,15 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { createLasting, createRecent, hashKey } from '../../src/memory/recent.ts';
+import { createExpiringMap, createExpiringSecrets, hashKey } from '../../src/memory/expiring-map.ts';
 
 describe('a recent memory', () => {
   let time: number;
-  let recent: ReturnType<typeof createRecent<string>>;
+  let recent: ReturnType<typeof createExpiringSecrets<string>>;
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
     time = 1_800_000_000_000;
-    recent = createRecent(60_000, 3, () => time);
+    recent = createExpiringSecrets(60_000, 3, () => time);
   });
   afterEach(() => mock.timers.reset());
 
@@ -57,7 +57,7 @@ describe('a recent memory', () => {
 describe('a memory whose entries have lifetimes of their own', () => {
   it('forgets those that are over before the oldest one that is not', () => {
     let time = 0;
-    const lasting = createLasting<true>(3, () => time);
+    const lasting = createExpiringMap<true>(3, () => time);
     lasting.set('month', true, 1000);
     for (const key of ['a', 'b']) lasting.set(key, true, 10);
     time = 10;
@@ -68,8 +68,10 @@ describe('a memory whose entries have lifetimes of their own', () => {
 
 describe('what a recent memory has forgotten', () => {
   /** Whether the value of an entry stays in memory after this action on the entry. */
-  async function staysInMemory(forget: (recent: ReturnType<typeof createRecent<object>>) => void): Promise<boolean> {
-    const recent = createRecent<object>(60_000, 1, Date.now);
+  async function staysInMemory(
+    forget: (recent: ReturnType<typeof createExpiringSecrets<object>>) => void,
+  ): Promise<boolean> {
+    const recent = createExpiringSecrets<object>(60_000, 1, Date.now);
     const value = (() => {
       const secret = {};
       recent.set('a', secret);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createClientIds } from '../../src/clients/client-ids.ts';
 import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
-import { createMarks } from '../../src/memory/home.ts';
 import { kinds } from '../../src/memory/kinds.ts';
+import { createMarks } from '../../src/memory/marks.ts';
 import { createAccessTokens } from '../../src/resources/access-tokens.ts';
 import { deriveKeysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';

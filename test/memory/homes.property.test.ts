@@ -4,7 +4,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
-import { createCounters, createHighest, createMarks, createOnce, type Home } from '../../src/memory/home.ts';
+import { createCounters } from '../../src/memory/counters.ts';
+import { createHighestLists } from '../../src/memory/highest-lists.ts';
+import type { Home } from '../../src/memory/home.ts';
+import { createMarks, createOnce } from '../../src/memory/marks.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
@@ -21,7 +24,7 @@ function memoriesOf(home: Home, run: string) {
   return {
     marks: createMarks(home, { letter: 'm', most: 100 }),
     once: createOnce(home, { letter: 'o', lifetime: minute, most: 100 }, () => 'again'),
-    highest: createHighest(home, { letter: 'h', most: 100 }),
+    highest: createHighestLists(home, { letter: 'h', most: 100 }),
     counters: createCounters(home, { name: `counter ${run}`, lifetime: minute }),
     refreshes: createRefreshes(home),
   };

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
-import { createCounters, createMarks } from '../../src/memory/home.ts';
+import { createCounters } from '../../src/memory/counters.ts';
 import { hashSharedName } from '../../src/memory/kinds.ts';
+import { createMarks } from '../../src/memory/marks.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
@@ -101,7 +102,7 @@ describe('a relay that shares a memory', () => {
     const home = await start(server.address, { callTime: -4900 });
     const end = Date.now() + minute;
     server.values.set(hashSharedName('r', 'key'), { text: 'Lock of somebody else', end });
-    const found = await home.shared?.lead('r', 'key', {
+    const found = await home.shared?.callOnce('r', 'key', {
       call: async () => ({ scope: 'mine' }),
       isAnswer: () => true,
       keep: () => ({ lifetime: 1000, always: false }),

@@ -91,9 +91,9 @@ const shortLived: readonly RegExp[] = [
   /^login\/cookies\.ts ranks$/,
   /^resources\/streams\.ts endedInSweep$/,
   // What all other maps with a lifetime are made of.
-  /^memory\/recent\.ts /,
+  /^memory\/expiring-map\.ts /,
   // Shared kinds and counters, which have tables of their own.
-  /^memory\/home\.ts (marks|lists|counters)$/,
+  /^memory\/(marks\.ts marks|highest-lists\.ts lists|counters\.ts counters)$/,
 ];
 
 describe('docs/what-is-kept.md', () => {
@@ -148,7 +148,7 @@ describe('docs/what-is-kept.md', () => {
 
   it('has each map of the process', () => {
     const maps = found(
-      /(?:readonly |const |let )?(#?\w+)(?: = |: )(?:new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|create(?:Lasting|Recent)(?:<.*?>)?\()/g,
+      /(?:readonly |const |let )?(#?\w+)(?: = |: )(?:new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|create(?:ExpiringMap|ExpiringSecrets)(?:<.*?>)?\()/g,
     )
       .map(({ path, match: [, name = ''] }) => `${path} ${name}`)
       .filter((one) => !shortLived.some((pattern) => pattern.test(one)));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { createMarks, type Marks } from '../../src/memory/home.ts';
 import { kinds } from '../../src/memory/kinds.ts';
+import { createMarks, type Marks } from '../../src/memory/marks.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 import type { KeyRing } from '../../src/sealing/keys.ts';
 import { createSessions, type Sessions } from '../../src/session/sessions.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { watchServer } from '../../../src/memory/availability.ts';
 import type { Home } from '../../../src/memory/home.ts';
 import { createRedisClient } from '../../../src/memory/redis-client.ts';
-import { createSharedMemory } from '../../../src/memory/shared.ts';
+import { watchRedis } from '../../../src/memory/redis-outages.ts';
+import { createSharedMemory } from '../../../src/memory/shared-memory.ts';
 import type { KeyRing } from '../../../src/sealing/keys.ts';
 import { eventually } from './eventually.ts';
 
@@ -28,7 +28,7 @@ export async function sharedHome(
     away: (reason: string) => isStarted && fail(reason),
     back: () => {},
   };
-  const server = watchServer(await createRedisClient({ address }), observer, unusablePause);
+  const server = watchRedis(await createRedisClient({ address }), observer, unusablePause);
   if (isThere) await eventually(async () => expect(server.isAway()).to.equal(false));
   isStarted = true;
   // What an observer returns is no result.

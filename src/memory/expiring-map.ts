@@ -9,21 +9,21 @@ interface Entry<Value> {
 }
 
 /**
- * A map with a lifetime for each entry.
+ * Creates a map with a lifetime for each entry.
  *
  * @param most entries. A full map drops expired entries first, then the oldest of the largest group
  * @param holdsSecrets whether an expired value must leave memory at once. Otherwise, it may stay until its place is
  *   needed
  */
-export function createLasting<Value>(most: number, now: Clock, holdsSecrets = false) {
-  // Insertion order, so the oldest entry comes first, here and in each group.
+export function createExpiringMap<Value>(most: number, now: Clock, holdsSecrets = false) {
+  // The oldest entry comes first, here and in each group, because maps and sets keep the order of insertion.
   const entries = new Map<string, Entry<Value>>();
   const groups = new Map<string, Set<string>>();
   let setsSinceSearch = most;
 
   function forget(key: string): void {
     const { timer, group = '' } = entries.get(key) ?? {};
-    // A timer that stays would keep the entry in memory, beyond the limit.
+    // A timer that stays would keep the entry in memory, so that the map could exceed its limit.
     clearTimeout(timer);
     entries.delete(key);
     const keys = groups.get(group);
@@ -31,6 +31,7 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
     if (keys?.size === 0) groups.delete(group);
   }
 
+  /** Drops expired entries. If the map is full, it drops the oldest entry of the largest group. */
   function makeRoom(): void {
     const time = now();
     for (const [oldest, { end }] of entries) {
@@ -39,14 +40,14 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
     }
     setsSinceSearch += 1;
     if (entries.size >= most && setsSinceSearch > most / 16) {
-      // Newer entries may have expired as well. A full search is rare, so that a flood of entries costs little time.
+      // Newer entries may have expired as well. Search all of them only rarely, so that a flood of entries costs little.
       setsSinceSearch = 0;
       for (const [key, { end }] of entries) if (end <= time) forget(key);
     }
     if (entries.size < most) return;
-    let largest = new Set<string>();
-    for (const keys of groups.values()) if (keys.size > largest.size) largest = keys;
-    const [oldest] = largest.size > 0 ? largest : entries.keys();
+    let largestGroup = new Set<string>();
+    for (const keys of groups.values()) if (keys.size > largestGroup.size) largestGroup = keys;
+    const [oldest] = largestGroup.size > 0 ? largestGroup : entries.keys();
     if (oldest !== undefined) forget(oldest);
   }
 
@@ -65,21 +66,22 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
       if (group !== undefined) groups.set(group, (groups.get(group) ?? new Set()).add(key));
     },
     delete: forget,
+    /** Lists the entries that have not expired. `left` is the rest of a lifetime in milliseconds. */
     all(): { readonly key: string; readonly value: Value; readonly left: number }[] {
-      const each = [...entries].map(([key, { value, end }]) => ({ key, value, left: end - now() }));
-      return each.filter(({ left }) => left > 0);
+      const withTimeLeft = [...entries].map(([key, { value, end }]) => ({ key, value, left: end - now() }));
+      return withTimeLeft.filter(({ left }) => left > 0);
     },
   };
 }
 
 /**
- * A map of possibly secret values with one lifetime.
+ * Creates a map of possibly secret values with the same lifetime, which leave memory at its end.
  *
  * @param lifetime milliseconds
- * @param most as in {@link createLasting}
+ * @param most as in {@link createExpiringMap}
  */
-export function createRecent<Value>(lifetime: number, most: number, now: Clock) {
-  const { get, set, delete: forget } = createLasting<Value>(most, now, true);
+export function createExpiringSecrets<Value>(lifetime: number, most: number, now: Clock) {
+  const { get, set, delete: forget } = createExpiringMap<Value>(most, now, true);
   return {
     get,
     set: (key: string, value: Value, group?: string) => set(key, value, lifetime, group),
@@ -87,7 +89,7 @@ export function createRecent<Value>(lifetime: number, most: number, now: Clock) 
   };
 }
 
-/** A key for these maps that does not reveal its parts, which may be secret. */
+/** Hashes texts into a key for these maps, which does not reveal them. They may be secret. */
 export function hashKey(...parts: readonly (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }

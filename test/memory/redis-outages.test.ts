@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { createMarks, createOnce, type Home } from '../../src/memory/home.ts';
+import type { Home } from '../../src/memory/home.ts';
 import { hashSharedName } from '../../src/memory/kinds.ts';
+import { createMarks, createOnce } from '../../src/memory/marks.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { sharedHome } from '../harness/system/shared-home.ts';
@@ -58,7 +59,7 @@ describe('a shared memory that comes back', () => {
     await isTold;
   };
   const leads = (home: Home, isAlways: boolean, during: () => Promise<void>) =>
-    home.shared?.lead('r', 'key', {
+    home.shared?.callOnce('r', 'key', {
       call: async () => {
         await during();
         return outcome;

@@ -89,9 +89,10 @@ function readResource(map: SettingsMap<'resources'>, read: Read, registrations: 
   const names = registrations.map(({ name }) => name);
   const named = asked?.map((name, index) => {
     const report = (message: string) => reading.reportFault('provider', withItemNumber(index, asked.length, message));
+    if (asked.indexOf(name) < index) report('names a provider that the list has already');
     return findEntryOrReport(name, names, 'provider', report) ?? name;
   });
-  const own: readonly string[] = named ?? (names.length === 1 ? names : []);
+  const own: readonly string[] = [...new Set(named ?? (names.length === 1 ? names : []))];
   const allow = map.inside.allow?.map(read)[0];
   const browser = map.inside.browser?.map(read)[0];
   const namesGroupsClaim = (rules: Reading<'allow'> | undefined) => rules?.values.groupsClaim !== undefined;

@@ -22,6 +22,7 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
   return (ctx: Context) => {
     const { client, tickets, resource } = door;
     ctx.state.resource = resource.name;
+    ctx.state.registration = resource.registration;
     // Otherwise, a script of the application could open this address in a window, make the callback fail with cookies
     // that are too large, and read its unspent code from the address of the window.
     ctx.set('Cross-Origin-Opener-Policy', 'same-origin');

@@ -276,6 +276,8 @@ describe('the choice of a provider at a resource', () => {
     await person.press(page, 'provider', 'second');
     const line = relay().lines.findLast(({ action, method }) => action === 'door-choose' && method === 'POST');
     expect(line).to.include({ resource: 'wiki', registration: 'second', status: 303, outcome: 'ok' });
+    const start = relay().lines.findLast(({ action }) => action === 'start');
+    expect(start).to.include({ resource: 'wiki', registration: 'second' });
     const passed = relay().lines.findLast(({ action, status }) => action === 'check' && status === 204);
     expect(passed).to.include({ resource: 'wiki', registration: 'second', by: 'cookie' });
   });

@@ -106,15 +106,26 @@ describe('login-relay check opens a resource as a browser does', () => {
     (one) => one.close(),
   );
   let upstream = '';
-  const resources = () => `{ wiki: { url: '${proxy().url}', browser: true${upstream} } }`;
+  let areSeveral = false;
+  const resources = () =>
+    `{ wiki: { url: '${proxy().url}', browser: true${upstream}${areSeveral ? ', provider: [second, provider]' : ''} } }`;
+  const second = () => (areSeveral ? '  second: { provider: github, client-id: c, client-secret: d }' : '');
 
   /** Starts the relay again. @param port of the application, if the relay itself passes requests to it */
   async function configure(port?: number): Promise<void> {
     upstream = port === undefined ? '' : `, upstream: 'http://127.0.0.1:${port}/'`;
     const relayOptions = `trusted-proxies: [127.0.0.1]\nresources: ${resources()}\n`;
-    await relay().restart({ relay: relayOptions, frontEnds: '  app: { origin: https://app.example }', here: true });
+    await relay().restart({
+      relay: relayOptions,
+      otherProviders: second(),
+      frontEnds: '  app: { origin: https://app.example }',
+      here: true,
+    });
   }
-  beforeEach('configure the relay', () => configure());
+  beforeEach('configure the relay', async () => {
+    areSeveral = false;
+    await configure();
+  });
 
   /** What it says of the resource, as `verdict | message | fix`, by subject. */
   async function diagnosed(faults: Faults) {
@@ -128,6 +139,7 @@ providers:
     client-id: a
     client-secret: b
     ${endpoints.join('\n    ')}
+${second()}
 resources: ${resources()}
 `);
     const of = (subject: string) => {
@@ -145,6 +157,26 @@ resources: ${resources()}
     expect(of('application')).to.match(/^not_checked \| whether others reach it .*\| let only the proxy reach it/);
     // The ticket of a login is nobody else's.
     expect(JSON.stringify(report)).not.to.match(/state=/);
+  });
+
+  it('and is content if the proxy leads it to the choice of its provider', async () => {
+    areSeveral = true;
+    await configure();
+    const { paths, login, of } = await diagnosed({});
+    expect(paths).to.match(/^ok /);
+    expect(login).to.equal('ok | starts, and all of its cookies arrive | ');
+    expect(of('resource metadata')).to.match(/^ok /);
+    const half = (checked: Answer) => withCookies(checked, (cookies) => cookies.slice(1));
+    expect((await diagnosed({ passes: half })).login).to.match(/^problem .*of 3 cookies of a login, 1 did not arrive/);
+  });
+
+  it('and says that the relay has to be restarted if it does not know yet that there is a choice', async () => {
+    areSeveral = true;
+    const { login, of } = await diagnosed({});
+    expect(login).to.match(
+      /^problem .*sent to .*\/auth\/provider\/door\/wiki, and not to .*\/\.login-relay\/choose \|.*restart/,
+    );
+    expect(of('resource metadata')).to.match(/^problem .*to other logins .*restart the relay/);
   });
 
   const paths: readonly (readonly [what: string, ownPaths: Act, said: RegExp])[] = [

@@ -57,7 +57,14 @@ describe('the providers of a resource', () => {
   const which = 'github:… or google:…';
   for (const [what, wiki, ...expected] of [
     ['an empty list', 'provider: []', 'provider is an empty list'],
-    ['a name twice', 'provider: [github, github]', 'provider must not name a provider twice'],
+    ['a name twice', 'provider: [github, github]', 'provider number 2 names a provider that the list has already'],
+    [
+      'a name twice, an unknown one, and a rule without a provider',
+      'provider: [github, github, other, google], allow: { users: [ada] }',
+      'provider number 2 names a provider that the list has already',
+      'provider number 3 names a provider that is not configured',
+      'allow.users must say at which provider, as github:… or other:… or google:…',
+    ],
     [
       'an unknown name',
       'provider: [github, gogle]',
@@ -116,7 +123,7 @@ describe('the providers of a resource', () => {
     expect(found.map((fault) => fault.replace(/: did.*| because.*|,? as .*/, ''))).to.deep.equal([
       'config.yaml:9:58 resources.wiki.provider number 2 names a provider that is not configured',
       'config.yaml:9:94 resources.wiki.allow.users must say at which provider',
-      'config.yaml:10:60 resources.board.provider must not name a provider twice',
+      'config.yaml:10:60 resources.board.provider number 2 names a provider that the list has already',
       'config.yaml:11:3 resources.notes.provider is required,',
     ]);
   });

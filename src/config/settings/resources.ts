@@ -20,11 +20,6 @@ const claimNames = v.pipe(
   v.array(schemas.oneOf(claims)),
 );
 
-const providerNames = v.pipe(
-  schemas.names,
-  v.check((names) => new Set(names).size === names.length, 'must not name a provider twice'),
-);
-
 const row = createFileRowMaker({ unquoted: true });
 
 /** An entry of `resources`: an API or MCP server behind the login. */
@@ -34,7 +29,7 @@ export const resourceRows = {
     otherwise: 'required',
     isAddress: true,
   }),
-  provider: row('provider', providerNames, {
+  provider: row('provider', schemas.names, {
     help: 'provider whose users it serves. With a list, also a list of one, every id that it learns begins with the name of the provider, as in github:583231; with several, people choose one',
     otherwise: 'required if there are several providers',
     repeatable: true,

@@ -2,8 +2,10 @@ import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allo
 import { scopesOfIdentity } from '../access/identity.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import {
+  frontEndForBrowsers,
   type ResourceAtRegistration,
   registrationsOfFrontEnd,
+  reportedName,
   resourcesOfFrontEnd,
 } from '../config/registration-config.ts';
 import { openidAccess } from '../providers/identity-servers.ts';
@@ -14,6 +16,8 @@ import { type Finding, type Findings, findingsOn } from './finding.ts';
 interface LoginWay {
   readonly registration: RegistrationConfig;
   readonly frontEnd: FrontEndConfig;
+  /** The name of the front end in reports. */
+  readonly caller: string;
   readonly provider: Partial<Provider>;
   readonly resource?: ResourceAtRegistration;
 }
@@ -25,12 +29,14 @@ interface LoginWay {
  */
 export function checkAccess(config: Config, described: ReadonlyMap<string, Provider>): Finding[] {
   // The entry of a machine is its permission, so no rule applies.
-  const frontEnds = config.frontEnds.filter(({ kind }) => kind !== 'machine');
+  const browsers = config.resources.filter(({ browser }) => browser !== undefined).map(frontEndForBrowsers);
+  const frontEnds = [...config.frontEnds.filter(({ kind }) => kind !== 'machine'), ...browsers];
   const ways = frontEnds.flatMap((frontEnd) =>
     registrationsOfFrontEnd(config, frontEnd).flatMap((registration): LoginWay[] => {
       const { provider: settings, name } = registration;
       const configured = 'known' in settings ? settings.known : settings.discovered.given;
-      const way = { registration, frontEnd, provider: described.get(name) ?? configured };
+      const caller = reportedName(config, frontEnd);
+      const way = { registration, frontEnd, caller, provider: described.get(name) ?? configured };
       const resources = resourcesOfFrontEnd(config, frontEnd, registration);
       return resources.length > 0 ? resources.map((resource) => ({ ...way, resource })) : [way];
     }),
@@ -43,9 +49,9 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
  * provider's own token opens only what the person may use anyway.
  */
 function checkRules(way: LoginWay): Finding[] {
-  const { registration, frontEnd, resource } = way;
+  const { registration, frontEnd, caller, resource } = way;
   const subject = resource ? `who may use ${resource.name}` : 'who may log in';
-  const findings = findingsOn(`${subject} (${frontEnd.name} at ${registration.name})`);
+  const findings = findingsOn(`${subject} (${caller} at ${registration.name})`);
   const allows = [registration, frontEnd, resource].flatMap((owner) =>
     owner?.allow ? [allowAt(owner.allow, registration.name)] : [],
   );

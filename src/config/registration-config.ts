@@ -73,6 +73,10 @@ export function frontEndForBrowsers({
   };
 }
 
+/** The name of a front end in reports. The front end with which the relay logs browsers in has no name in the file. */
+export const reportedName = ({ frontEnds }: Config, { name }: FrontEndConfig): string =>
+  frontEnds.some((frontEnd) => frontEnd.name === name) ? name : 'browsers';
+
 /** The front ends of a registration, then the front ends with which the relay logs browsers in at its resources. */
 export const frontEndsWithBrowsers = (config: Config, registration: RegistrationConfig): readonly FrontEndConfig[] => [
   ...frontEndsOfRegistration(config, registration),

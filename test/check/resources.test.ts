@@ -119,6 +119,29 @@ front-ends:
     }
   });
 
+  it('and which people of which provider, if it opens to browsers and has several', () => {
+    const { config } = readFileConfig(`base-url: https://login.example.com
+key-file: ./key
+trusted-proxies: [127.0.0.1]
+providers:
+  github: { client-id: a, client-secret: b }
+  google: { client-id: c, client-secret: d, scope: openid }
+resources:
+  wiki:
+    url: https://wiki.example.com/
+    provider: [google, github]
+    allow: { organizations: [github:example], email-domains: [google:example.com] }
+    browser: true
+`);
+    const found = checkAccess(config, new Map()).map(({ subject, verdict, message }) => [subject, verdict, message]);
+    expect(found.map((finding) => finding.join(' | '))).to.deep.equal([
+      'who may use wiki (browsers at github) | ok | the organization example',
+      'who may use wiki (browsers at github) | problem | the scope has no read:org, so the provider does not say who a person is',
+      'who may use wiki (browsers at google) | ok | the e-mail domain example.com',
+      'who may use wiki (browsers at google) | problem | the scope has no email, so the provider does not say who a person is',
+    ]);
+  });
+
   it('and nothing of machines: the entry of one is its permission', () => {
     const machine = `allow: { users: [ada] } }\n  ci: { kind: machine, secret-file: ./ci, resources: [notes]`;
     expect(said({ ...nothing, frontEnd: machine })).to.deep.equal([[subject, 'ok | the user ada | ']]);

@@ -3,6 +3,7 @@ import type { FrontEndConfig } from '../../config/config.ts';
 import {
   frontEndsWithBrowsers,
   type ResourceAtRegistration,
+  reportedName,
   resourcesOfFrontEnd,
 } from '../../config/registration-config.ts';
 import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
@@ -63,7 +64,7 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
   const isOpenToAll = allows.every((allow) => allow === undefined);
   if (isOpenToAll && resource === undefined) return [];
   const subject = resource ? `who may use ${resource.name}` : 'who may log in';
-  const { ok, problem, warning } = findingsOn(`${subject} (${frontEnd.name} at ${registration.name})`);
+  const { ok, problem, warning } = findingsOn(`${subject} (${reportedName(config, frontEnd)} at ${registration.name})`);
   const verdict = await judgePerson(trial, evidence, allows, resource?.identity);
   if (verdict instanceof RelayError) {
     const faults = describeFaults(verdict.fields);

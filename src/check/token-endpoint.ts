@@ -1,4 +1,5 @@
 import { clientSecretCredential } from '../config/client-secret.ts';
+import type { RegistrationConfig } from '../config/config.ts';
 import { changesWhenEncoded } from '../oauth/client-authentication.ts';
 import { explainMissingToken } from '../oauth/token-error.ts';
 import { buildTokenRequest } from '../oauth/token-request.ts';
@@ -14,13 +15,13 @@ import { type Finding, findingsOn } from './finding.ts';
 
 const endpoint = findingsOn('token endpoint');
 
-/** The part of a token request that a provider refuses, as far as it tells. With `code`, it has accepted the client. */
+/** The part of a token request that a provider refuses, as far as it says so. With `code`, it has accepted the client. */
 type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof explainRefusals>;
 
 /** The forms of RFC 6749 §2.3.1. A provider that refuses something else in one of them may have accepted the client. */
 const standardForms = ['basic', 'body'] as const;
 
-/** What the answer to each form of the request means; a finding if no token endpoint answers like that. */
+/** The refusals by the form of the request. There is a finding instead if no token endpoint would answer like that. */
 type ResultsByForm = ReadonlyMap<TokenRequestForm, Refusal | Finding>;
 
 /**
@@ -34,38 +35,46 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   }
   const fix = adviseOnUrl(context, 'tokenUrl');
   const codeVerifier = provider.pkce ? madeUpVerifier : undefined;
-  const request = (form: TokenRequestForm, clientSecret: Secret) => {
+  const sendRequest = (form: TokenRequestForm, clientSecret: Secret) => {
     const client = { ...provider, ...registration, clientSecret, tokenRequest: form };
     const grant = { code: madeUp, codeVerifier };
     return ask(context, { endpoint: 'token', ...buildTokenRequest(client, grant) });
   };
   const configured = provider.tokenRequest;
-  // Try Basic without encoding only if that differs and is possible: RFC 7617 §2 allows no colon in a user name.
-  const rawDiffers = changesWhenEncoded(registration) && !registration.clientId.includes(':');
-  const others = ['body', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : []), 'json'] as const;
+  const basicForms: readonly TokenRequestForm[] = isBasicRawDifferent(registration)
+    ? ['basic', 'basic-raw']
+    : ['basic'];
   // GitHub documents the query. For other providers it is only the contract's default, and another form is better.
-  const seeksOther = configured === 'query' && provider.tokenUrl !== github.provider.tokenUrl;
-  const readings = new Map<TokenRequestForm, Refusal | Finding>();
-  for (const form of new Set([configured, ...others])) {
-    const answer = await request(form, registration.clientSecret);
+  const isOtherFormBetter = configured === 'query' && provider.tokenUrl !== github.provider.tokenUrl;
+  const results = new Map<TokenRequestForm, Refusal | Finding>();
+  for (const form of new Set<TokenRequestForm>([configured, 'body', ...basicForms, 'json'])) {
+    const answer = await sendRequest(form, registration.clientSecret);
     if ('fix' in answer) return endpoint.problem(answer.message, answer.fix);
-    const reading = readResult(answer, fix);
-    readings.set(form, reading);
-    if (reading === 'code' && !(form === configured && seeksOther)) break;
+    const result = readResult(answer, fix);
+    results.set(form, result);
+    if (result === 'code' && !(form === configured && isOtherFormBetter)) break;
   }
-  const finding = judgeForms(context, readings);
+  const finding = judgeForms(context, results);
   if (finding.verdict !== 'ok') return finding;
   // A provider that only refuses the code, even with a made-up secret, has not checked the secret.
-  const answer = await request(configured, new Secret(madeUp));
+  const answer = await sendRequest(configured, new Secret(madeUp));
   return 'status' in answer && readResult(answer, fix) === 'code'
     ? notShown(context, 'the provider refuses the code first, so it does not show')
     : finding;
 }
 
-/** Reads what an answer refuses. A provider refuses the code only after it has accepted the client. */
+/**
+ * Whether Basic without form-encoding is possible, and differs from Basic as RFC 6749 has it. Basic cannot carry a colon
+ * in the client identifier. @see RFC 7617 §2
+ */
+export function isBasicRawDifferent(registration: RegistrationConfig): boolean {
+  return changesWhenEncoded(registration) && !registration.clientId.includes(':');
+}
+
+/** Reads which part of the request an answer refuses. */
 function readResult(answer: UpstreamResponse, fix: string): Refusal | Finding {
-  const misplaced = explainWrongEndpoint(endpoint, answer, fix);
-  if (misplaced !== undefined) return misplaced;
+  const wrongEndpoint = explainWrongEndpoint(endpoint, answer, fix);
+  if (wrongEndpoint !== undefined) return wrongEndpoint;
   const { access_token, error, error_description, message } = parseTokenAnswer(answer.body) ?? {};
   if (access_token !== undefined) {
     return endpoint.problem('gives a token for a made-up code: anyone could log in', fix);
@@ -75,19 +84,19 @@ function readResult(answer: UpstreamResponse, fix: string): Refusal | Finding {
   if (code === 'redirect_uri_refused') return 'redirect_uri';
   const isBare401 = answer.status === 401 && providerError === undefined;
   if (code !== 'client_refused' && !isBare401) return 'unknown';
-  // A known text names one credential; a code may mean either.
-  const [byText, byCode] = [error_description ?? message, error].map((said) => refusedCredentials[`${said}`]);
-  return byText ?? byCode ?? 'credentials';
+  // A known text names the identifier or the secret. A known code may mean either of them.
+  const byText = refusedCredentials[`${error_description ?? message}`];
+  return byText ?? refusedCredentials[`${error}`] ?? 'credentials';
 }
 
-/** Concludes that the configured form works, that another one does, why none does, or that nothing shows. */
-function judgeForms(context: ProviderContext, readings: ResultsByForm): Finding {
+/** Says that the configured form works, or that another form does, or why none does, or that nothing shows. */
+function judgeForms(context: ProviderContext, results: ResultsByForm): Finding {
   const { provider, describe } = context;
   const configured = provider.tokenRequest;
-  const own = readings.get(configured) ?? 'unknown';
-  const other = [...readings.keys()].find((form) => form !== configured && readings.get(form) === 'code');
+  const ofConfigured = results.get(configured) ?? 'unknown';
+  const other = [...results.keys()].find((form) => form !== configured && results.get(form) === 'code');
   const useOther = `set ${describe('tokenRequest')} to ${other}`;
-  if (own === 'code') {
+  if (ofConfigured === 'code') {
     const message = `accepts client identifier and secret in the form "${configured}"`;
     return other === undefined
       ? endpoint.ok(message)
@@ -97,25 +106,26 @@ function judgeForms(context: ProviderContext, readings: ResultsByForm): Finding 
     const message = `the provider does not accept the token request in the form "${configured}"`;
     return endpoint.problem(message, useOther);
   }
-  return judgeRefusals(context, readings, own);
+  return judgeRefusals(context, results, ofConfigured);
 }
 
-/** Says why no form works, as far as the answers show it. @param own what the answer to the configured form refuses */
-function judgeRefusals(context: ProviderContext, readings: ResultsByForm, own: Refusal | Finding): Finding {
+/** Says why no form works, as far as the answers show it. @param ofConfigured the result of the configured form */
+function judgeRefusals(context: ProviderContext, results: ResultsByForm, ofConfigured: Refusal | Finding): Finding {
   const { provider, describe } = context;
-  const found: readonly unknown[] = [...readings.values()];
-  const causes = Object.entries(explainRefusals(context, [...readings.keys()]));
-  const [, refusal] = causes.find(([cause]) => found.includes(cause)) ?? [];
+  const found: readonly unknown[] = [...results.values()];
+  const explanations = Object.entries(explainRefusals(context, [...results.keys()]));
+  const [, mostSpecific] = explanations.find(([refusal]) => found.includes(refusal)) ?? [];
   // If only another form was refused, the refusal may concern that form.
-  if (refusal === undefined || own === 'unknown') {
-    return typeof own === 'object' ? own : notShown(context, 'the answers do not say');
+  if (mostSpecific === undefined || ofConfigured === 'unknown') {
+    return typeof ofConfigured === 'object' ? ofConfigured : notShown(context, 'the answers do not say');
   }
-  const isOfClient = typeof own === 'string' && own !== 'redirect_uri';
-  const possible = isOfClient ? standardForms.find((form) => readings.get(form) === 'unknown') : undefined;
-  if (possible === undefined) return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
+  const [message, fix] = mostSpecific;
+  const isOfClient = typeof ofConfigured === 'string' && ofConfigured !== 'redirect_uri';
+  const promising = isOfClient ? standardForms.find((form) => results.get(form) === 'unknown') : undefined;
+  if (promising === undefined) return endpoint.problem(`the provider ${message}`, fix);
   return endpoint.problem(
-    `the provider refuses the client in the form "${provider.tokenRequest}", and something else in the form "${possible}"`,
-    `set ${describe('tokenRequest')} to ${possible}, and see with check --login what is missing then; or ${refusal[1]}`,
+    `the provider refuses the client in the form "${provider.tokenRequest}", and something else in the form "${promising}"`,
+    `set ${describe('tokenRequest')} to ${promising}, and see with check --login what is missing then; or ${fix}`,
   );
 }
 
@@ -150,7 +160,7 @@ function describeClientSecret({ config, registration, sourceOf, describe }: Prov
   return `the systemd credential ${clientSecretCredential(name)}`;
 }
 
-/** The finding if the answers do not show whether the settings are right. */
+/** Makes the finding for answers that do not show whether the settings are right. */
 function notShown({ describe }: ProviderContext, reason: string): Finding {
   const settings = `client identifier, secret and ${describe('tokenRequest')}`;
   return endpoint.notChecked(`${reason} whether ${settings} are right`, 'try a login');

@@ -15,14 +15,16 @@ import { type Finding, findingsOn } from '../finding.ts';
 import { describeFaults, describePerson, judgePerson } from './person.ts';
 import type { Trial } from './trial.ts';
 
-const most = 50;
+/** The ways to log in that are checked at most, because each may need several calls. */
+const maxWays = 50;
 
+/** A way to log in at a registration: a front end, for a resource or for the provider's API. */
 interface LoginWay {
   readonly frontEnd: FrontEndConfig;
   readonly resource?: ResourceAtRegistration;
 }
 
-/** Each front end of the registration, once for each of its resources. */
+/** Finds each front end of the registration, once for each of its resources. */
 function findLoginWays({ config, registration }: Pick<Trial, 'config' | 'registration'>): LoginWay[] {
   return frontEndsWithBrowsers(config, registration).flatMap((frontEnd) => {
     const resources = resourcesOfFrontEnd(config, frontEnd, registration);
@@ -30,7 +32,7 @@ function findLoginWays({ config, registration }: Pick<Trial, 'config' | 'registr
   });
 }
 
-/** Whether anything needs to know who the person is, and by which field. */
+/** Finds out whether any rule or resource needs the person's id, or a verified e-mail address. */
 export function findPersonNeeds(trial: Pick<Trial, 'config' | 'registration'>) {
   const ways = findLoginWays(trial);
   const rules = [
@@ -47,14 +49,15 @@ export function findPersonNeeds(trial: Pick<Trial, 'config' | 'registration'>) {
 /** Says for each front end and resource whether this person may log in, and what the resource learns. */
 export async function checkAdmission(trial: Trial, evidence: Evidence): Promise<Finding[]> {
   const { calls, config, registration } = trial;
-  calls.name('who may log in');
+  calls.setPurpose('who may log in');
   const ways = findLoginWays({ config, registration });
-  const found: Finding[] = [];
-  for (const way of ways.slice(0, most)) found.push(...(await checkWay(trial, evidence, way)));
-  if (ways.length > most) {
-    found.push(findingsOn('who may log in').notChecked(`${ways.length - most} further front ends and resources`));
+  const findings: Finding[] = [];
+  for (const way of ways.slice(0, maxWays)) findings.push(...(await checkWay(trial, evidence, way)));
+  if (ways.length > maxWays) {
+    const message = `${ways.length - maxWays} further front ends and resources`;
+    findings.push(findingsOn('who may log in').notChecked(message));
   }
-  return found;
+  return findings;
 }
 
 async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }: LoginWay): Promise<Finding[]> {
@@ -83,7 +86,7 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
   return [ok(`this person may: ${describePerson(identityAt(resource, identity))}`)];
 }
 
-/** Says which settings name the fields that were no use. @returns null if no field was read */
+/** Says which settings name the fields that did not help. @returns null if no field was read */
 function adviseOnFields(
   { provider, describe, describeOfProvider }: Trial,
   fields: readonly FieldFault[] = [],
@@ -97,7 +100,7 @@ function adviseOnFields(
   return `if the provider says it elsewhere, correct ${unique}; or add to ${describe('scope')} what it needs`;
 }
 
-/** The setting that names a field of the person. @returns undefined for a field of groups */
+/** Finds the setting that names a field of the person. @returns undefined for a field with groups */
 function findSetting(access: AccessAnswers, { field, reason }: FieldFault): ProviderSetting | undefined {
   const users: AccessAnswer = access.users ?? openidAccess.users;
   const emails: AccessAnswer = access.emails ?? openidAccess.emails;

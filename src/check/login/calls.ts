@@ -8,11 +8,13 @@ export interface MadeCall {
   readonly purpose: string;
   readonly url: string;
   readonly answer: UpstreamResponse | undefined;
-  /** Why there was no answer: an outcome, and the error code of the system. */
+  /** The outcome of the call, which says why there is no answer. */
   readonly outcome: string;
+  /** The error code of Node.js, if there is one. */
   readonly error: string | undefined;
 }
 
+/** An answer of the provider as the operator sees it: names and types of fields, without values. */
 export interface ShownAnswer {
   readonly from: string;
   /** Left out for a callback and an ID token, which are no responses. */
@@ -24,20 +26,22 @@ export interface ShownAnswer {
 
 export type CallRecorder = ReturnType<typeof recordCalls>;
 
-/** Makes calls as a client does, and records them. A question that was answered is not asked again. */
+/**
+ * Wraps a client so that its calls are recorded. A GET that was answered is not sent again, because several access rules
+ * need the same record of the same token.
+ */
 export function recordCalls(client: UpstreamClient) {
   const made: MadeCall[] = [];
   const answered = new Map<string, UpstreamResponse>();
   let purpose = '';
 
   const call: UpstreamClient['call'] = async (request, observe) => {
-    // Several rules need the same record of the same token.
     const key = request.method === 'GET' ? JSON.stringify([`${request.url}`, request.headers]) : undefined;
     const known = key && answered.get(key);
     if (known) return known;
     let outcome = '';
     let error: string | undefined;
-    const keep = (answer?: UpstreamResponse) =>
+    const record = (answer?: UpstreamResponse) =>
       made.push({ purpose: purposeOf(request, purpose), url: `${request.url}`, answer, outcome, error });
     try {
       const answer = await client.call(request, (ended, isSent) => {
@@ -46,10 +50,10 @@ export function recordCalls(client: UpstreamClient) {
         observe(ended, isSent);
       });
       if (key) answered.set(key, answer);
-      keep(answer);
+      record(answer);
       return answer;
     } catch (failure) {
-      keep();
+      record();
       throw failure;
     }
   };
@@ -57,19 +61,21 @@ export function recordCalls(client: UpstreamClient) {
   return {
     client: { ...client, call },
     made: made as readonly MadeCall[],
-    name(next: string): void {
+    /** Names what the calls from now on are for. */
+    setPurpose(next: string): void {
       purpose = next;
     },
     last: (): MadeCall | undefined => made.at(-1),
   };
 }
 
-/** Questions about memberships go to other endpoints than the user lookup. */
-const purposeOf = ({ endpoint }: UpstreamRequest, named: string): string => {
-  if (endpoint === 'access' && named !== 'user endpoint') return 'who may log in';
-  return endpoint === 'revocation' ? 'revocation' : named;
+/** The purpose of a call. Its endpoint says more than the current purpose if it asks for memberships, or revokes. */
+const purposeOf = ({ endpoint }: UpstreamRequest, current: string): string => {
+  if (endpoint === 'access' && current !== 'user endpoint') return 'who may log in';
+  return endpoint === 'revocation' ? 'revocation' : current;
 };
 
+/** Describes the answers to recorded calls by the names and types of their fields. */
 export function describeAnswers(made: readonly MadeCall[], isSecret: HidesText): ShownAnswer[] {
   return made.flatMap(({ purpose, answer }) => {
     if (answer === undefined) return [];
@@ -79,10 +85,10 @@ export function describeAnswers(made: readonly MadeCall[], isSecret: HidesText):
   });
 }
 
-/** A media type without parameters, which may contain anything. */
-function toSafeMediaType(given: string | undefined, isSecret: HidesText): string | undefined {
-  if (given === undefined) return undefined;
-  const [type = ''] = given.split(';');
+/** Returns a media type without its parameters, which may contain anything; `unusual` if the type itself may be unsafe. */
+function toSafeMediaType(contentType: string | undefined, isSecret: HidesText): string | undefined {
+  if (contentType === undefined) return undefined;
+  const [type = ''] = contentType.split(';');
   const isShown = /^\s*[a-z]+\/[\w.+-]{1,40}\s*$/i.test(type) && !isSecret(type);
   return isShown ? type.trim().toLowerCase() : 'unusual';
 }

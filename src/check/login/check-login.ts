@@ -24,10 +24,10 @@ import { checkPersonAfterRefresh, refreshOnce, revokeAll } from './refresh-and-r
 import type { Step, Trial } from './trial.ts';
 import { type Operator, waitForLogin } from './wait.ts';
 
-const subject = findingsOn('login');
+const loginFindings = findingsOn('login');
 
-/** The registration, path and front end of the login. */
-interface Choice {
+/** The registration, which has only the chosen path, and the front end of the login. */
+interface ChosenLogin {
   readonly registration: RegistrationConfig;
   readonly frontEnd: FrontEndConfig;
 }
@@ -36,7 +36,7 @@ interface Choice {
  * Waits for one real login in a browser, and says what the provider answered, what the relay makes of it, and which
  * settings are missing. It revokes the tokens at the end.
  *
- * @param chosen `<provider>`, or `<provider>/<front end>`. Undefined if there is only one provider
+ * @param chosen `<provider>` or `<provider>/<front end>`; undefined if there is only one provider
  * @returns the report, and the exit code, as {@link diagnose} does
  */
 export async function diagnoseLogin(
@@ -46,99 +46,96 @@ export async function diagnoseLogin(
   readFile: ReadFile = readTextFile,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
   const { reading, findings: ofConfiguration } = readConfigToCheck(given, readFile);
-  const failed = (findings: readonly Finding[], code: 1 | 2) => {
+  const reportWithoutLogin = (findings: readonly Finding[], code: 1 | 2) => {
     return { report: { configuration: null, callbackUrl: null, findings }, code };
   };
-  if (reading === undefined) return failed(ofConfiguration, 2);
+  if (reading === undefined) return reportWithoutLogin(ofConfiguration, 2);
   const { config, readings } = reading;
   const choice = chooseLogin(config, chosen);
-  if ('verdict' in choice) return failed([...ofConfiguration, choice], 2);
+  if ('verdict' in choice) return reportWithoutLogin([...ofConfiguration, choice], 2);
   const { registration, frontEnd } = choice;
   const naming = createNaming(readings, registration.name, frontEnd.name);
   const unreadable = reportUnreadableSecret(config, registration, naming);
-  if (unreadable !== undefined) return failed([...ofConfiguration, unreadable], 1);
+  if (unreadable !== undefined) return reportWithoutLogin([...ofConfiguration, unreadable], 1);
   const client = createProviderClient(config);
   const context = { ...naming, config, registration, frontEnd, client };
-  const { findings: findForLogin, answers } = await runLogin(context, operator).finally(client.close);
-  const findings = [...ofConfiguration, ...findForLogin];
+  const { findings: ofLogin, answers } = await runLogin(context, operator).finally(client.close);
+  const findings = [...ofConfiguration, ...ofLogin];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
   const configuration = formatConfigFile(readings, config, new Map());
   return { report: { configuration, callbackUrl: registration.callbackUri, findings, answers }, code };
 }
 
-/** Says which secret this user cannot read, although a login needs it. */
+/** Says which secret this user cannot read, although a login needs it; undefined if there is none. */
 function reportUnreadableSecret(
   { certificate }: Config,
   { clientSecret }: RegistrationConfig,
   { sourceOf }: Pick<CheckContext, 'sourceOf'>,
 ): Finding | undefined {
-  const asOther = 'run it as root, or as the user of the relay';
+  const asOtherUser = 'run it as root, or as the user of the relay';
   if (clientSecret instanceof UnseenSecret) {
-    const fix = `${asOther}; a systemd credential is in the service alone, so name its file in client-secret-file`;
-    return subject.problem('it needs the client secret, which cannot be read', fix);
+    const fix = `${asOtherUser}; a systemd credential is in the service alone, so name its file in client-secret-file`;
+    return loginFindings.problem('it needs the client secret, which cannot be read', fix);
   }
-  // It would listen without TLS.
-  if (sourceOf('tlsKey') === undefined || certificate !== undefined) return undefined;
-  return subject.problem('it needs the key of the certificate, which cannot be read', asOther);
+  // Without its key, the check would listen on plain http.
+  const isKeyMissing = sourceOf('tlsKey') !== undefined && certificate === undefined;
+  if (!isKeyMissing) return undefined;
+  return loginFindings.problem('it needs the key of the certificate, which cannot be read', asOtherUser);
 }
 
-/** Finds the registration with one of its paths, and the front end. @returns a finding that lists the choices */
-function chooseLogin(config: Config, chosen: string | undefined): Choice | Finding {
-  const all = config.registrations.flatMap((registration) =>
-    registration.paths.map((path) => ({ word: path.word, registration: registrationAtPath(registration, path) })),
-  );
-  const words = all.map(({ word }) => word);
+/** Finds the registration, its path and the front end that the operator chooses. @returns a finding if there is none */
+function chooseLogin(config: Config, chosen: string | undefined): ChosenLogin | Finding {
+  const { problem } = loginFindings;
   const [first] = config.registrations;
-  // The documents register the callback URL of a preset's word, which comes last.
-  const usual = config.registrations.length === 1 ? first.paths.at(-1)?.word : undefined;
-  const [word = usual, name] = chosen?.split('/', 2) ?? [];
+  // If there is only one registration, its last path is the default: with a preset, the documents register that path.
+  const defaultWord = config.registrations.length === 1 ? first.paths.at(-1)?.word : undefined;
+  const [word = defaultWord, name] = chosen?.split('/', 2) ?? [];
+  const words = config.registrations.flatMap(({ paths }) => paths.map((path) => path.word));
   if (word === undefined) {
-    return subject.problem(
-      'there are several providers',
-      `say which: ${words.map((one) => `--login ${one}`).join(', ')}`,
-    );
+    const choices = words.map((choice) => `--login ${choice}`).join(', ');
+    return problem('there are several providers', `say which: ${choices}`);
   }
-  const found = all.find((one) => one.word === word)?.registration;
-  if (found === undefined) return subject.problem('there is no such provider', `it is one of ${words.join(', ')}`);
-  const frontEnds = frontEndsWithBrowsers(config, found).filter(({ kind }) => kind !== 'machine');
-  if (frontEnds.length === 0) return subject.problem(`no front end of ${word} logs people in`);
-  const frontEnd = name === undefined ? frontEnds[0] : frontEnds.find((one) => one.name === name);
-  if (frontEnd !== undefined) return { registration: found, frontEnd };
-  return subject.problem(
-    `${word} has no such front end`,
-    `it is one of ${frontEnds.map((one) => one.name).join(', ')}`,
-  );
+  const registration = findRegistrationAtPath(config, word);
+  if (registration === undefined) return problem('there is no such provider', `it is one of ${words.join(', ')}`);
+  const frontEnds = frontEndsWithBrowsers(config, registration).filter(({ kind }) => kind !== 'machine');
+  if (frontEnds.length === 0) return problem(`no front end of ${word} logs people in`);
+  const frontEnd = name === undefined ? frontEnds[0] : frontEnds.find((candidate) => candidate.name === name);
+  if (frontEnd !== undefined) return { registration, frontEnd };
+  const names = frontEnds.map((candidate) => candidate.name).join(', ');
+  return problem(`${word} has no such front end`, `it is one of ${names}`);
 }
 
-/** A registration at one of its paths. Without a state check, its logins have no PKCE. */
-function registrationAtPath(
-  registration: RegistrationConfig,
-  path: RegistrationConfig['paths'][number],
-): RegistrationConfig {
-  return { ...registration, callbackUri: path.callbackUri, paths: [path] };
+/** Finds the registration that has a word in one of its paths, and returns it with this path only. */
+function findRegistrationAtPath({ registrations }: Config, word: string): RegistrationConfig | undefined {
+  for (const registration of registrations) {
+    const path = registration.paths.find((candidate) => candidate.word === word);
+    if (path) return { ...registration, callbackUri: path.callbackUri, paths: [path] };
+  }
+  return undefined;
 }
 
+/** Waits for a login, and checks what comes back, and the calls that follow. */
 async function runLogin(context: CheckContext, operator: Operator) {
   const { config, registration, frontEnd, client } = context;
   const { findings: ofDiscovery, provider: known } = await checkDiscovery(context);
   if (known === undefined) return { findings: ofDiscovery, answers: [] };
+  // Logins without a state have no PKCE either.
   const provider = { ...known, pkce: known.pkce && registration.stateCheck !== 'off' };
   const calls = recordCalls(client);
-  const strayed = new Set<string>();
-  const login = await createOneLogin(
-    { config, registration, frontEnd, provider, upstream: calls.client },
-    (failure) => {
-      const text = describeStrayed(failure);
-      if (strayed.has(text)) return;
-      strayed.add(text);
-      operator.say(text);
-    },
-  );
+  const saidBefore = new Set<string>();
+  const sayOnce = (text: string) => {
+    if (saidBefore.has(text)) return;
+    saidBefore.add(text);
+    operator.say(text);
+  };
+  const setup = { config, registration, frontEnd, provider, upstream: calls.client };
+  const login = await createOneLogin(setup, (failure) => sayOnce(describeStrayCallback(failure)));
   try {
-    const arrived = await waitForLogin(context, login, operator);
-    if ('verdict' in arrived) return { findings: [...ofDiscovery, arrived], answers: [] };
-    const found = await checkAfterCallback({ ...context, login, calls, grant: arrived, provider }, operator);
-    return { ...found, findings: [...ofDiscovery, ...found.findings] };
+    const grantOrFinding = await waitForLogin(context, login, operator);
+    if ('verdict' in grantOrFinding) return { findings: [...ofDiscovery, grantOrFinding], answers: [] };
+    const trial = { ...context, login, calls, grant: grantOrFinding, provider };
+    const { findings, answers } = await checkAfterCallback(trial, operator);
+    return { findings: [...ofDiscovery, ...findings], answers };
   } finally {
     login.close();
   }
@@ -148,14 +145,14 @@ async function runLogin(context: CheckContext, operator: Operator) {
  * Describes a callback that may be a stranger's. It names the cause, because some providers drop the state when they
  * refuse a login.
  */
-function describeStrayed({ code, providerError }: RelayError): string {
+function describeStrayCallback({ code, providerError }: RelayError): string {
   const why = providerError === undefined ? code : `${code}, ${providerError}`;
   return `A callback came that does not belong to this login (${why}). The check goes on.\n`;
 }
 
 /**
- * Everything after the callback: the calls of a login and of a refresh, and the revocation. If the operator stops the
- * check, only the tokens that it already has are revoked.
+ * Makes the calls that follow a callback: those of a login and of a refresh, and the revocation. If the operator stops
+ * the check, it only revokes the tokens that it already has.
  */
 async function checkAfterCallback(
   trial: Trial,
@@ -172,22 +169,22 @@ async function checkAfterCallback(
   const { token, provider, idToken } = exchange.result ?? {};
   let refreshed: TokenResponse | undefined;
   if (token !== undefined && provider !== undefined) {
-    const now = { ...trial, provider };
+    const withTokens = { ...trial, provider };
     try {
-      if (!isStopped) findings.push(...(await checkPersonAndAccess(now, token, idToken)));
-      const refresh: Step<TokenResponse> = isStopped ? { findings: [] } : await refreshOnce(now, token);
+      if (!isStopped) findings.push(...(await checkPersonAndAccess(withTokens, token, idToken)));
+      const refresh: Step<TokenResponse> = isStopped ? { findings: [] } : await refreshOnce(withTokens, token);
       findings.push(...refresh.findings);
       refreshed = refresh.result;
-      if (refreshed && !isStopped) findings.push(...(await checkPersonAfterRefresh(now, refreshed)));
-      if (isStopped) findings.push(subject.problem('stopped, so nothing else was asked'));
+      if (refreshed && !isStopped) findings.push(...(await checkPersonAfterRefresh(withTokens, refreshed)));
+      if (isStopped) findings.push(loginFindings.problem('stopped, so nothing else was asked'));
     } finally {
-      findings.push(...(await revokeAll(now, [refreshed, token])));
+      findings.push(...(await revokeAll(withTokens, [refreshed, token])));
     }
   }
   return { findings, answers: collectShownAnswers(trial, [token, refreshed], idToken) };
 }
 
-/** Who the person is, and what the person may use. */
+/** Looks the person up, and checks what says who the person is and what the person may use. */
 async function checkPersonAndAccess(
   trial: Trial,
   token: TokenResponse,
@@ -197,38 +194,37 @@ async function checkPersonAndAccess(
   const readsIdToken = trial.provider.userFrom === 'id-token';
   const lookup = await lookUpPerson(trial, accessToken);
   const ofIdToken = checkIdToken(trial, idToken, lookup.result === undefined);
-  const provider = lookup.result?.provider ?? trial.provider;
   const record: Item | undefined = readsIdToken ? decodeClaims(idToken) : lookup.result?.record;
-  const found = [...lookup.findings, ...ofIdToken];
-  if (record === undefined && !readsIdToken) return found;
-  const now = { ...trial, provider };
+  const findings = [...lookup.findings, ...ofIdToken];
+  if (record === undefined && !readsIdToken) return findings;
+  const afterLookup = { ...trial, provider: lookup.result?.provider ?? trial.provider };
   const evidence: Evidence = { accessToken, idToken, login: { nonce: trial.grant.nonce } };
-  const needs = findPersonNeeds(now);
-  found.push(...(await checkPerson(now, evidence, record, needs.id)));
-  if (needs.address) found.push(...checkAddress(now, record));
-  return [...found, ...(await checkAdmission(now, evidence))];
+  const needs = findPersonNeeds(afterLookup);
+  findings.push(...(await checkPerson(afterLookup, evidence, record, needs.id)));
+  if (needs.address) findings.push(...checkAddress(afterLookup, record));
+  return [...findings, ...(await checkAdmission(afterLookup, evidence))];
 }
 
-/** The answers as far as they may be shown, including the callback and the ID token. */
+/** Collects the answers as far as they may be shown, including the callback and the ID token. */
 function collectShownAnswers(
   { calls, grant, registration }: Trial,
   tokens: readonly (TokenResponse | undefined)[],
   idToken: string | undefined,
 ): ShownAnswer[] {
-  const ofTokens = tokens.flatMap((one) => [one?.accessToken, one?.refreshToken, one?.idToken]);
   const { code, codeVerifier, nonce } = grant;
   const isSecret = createSecretMatcher([
-    ...ofTokens,
+    ...tokens.flatMap((response) => [response?.accessToken, response?.refreshToken, response?.idToken]),
     idToken,
     code,
     codeVerifier,
     nonce,
     registration.clientSecret.reveal(),
   ]);
-  const shown = describeAnswers(calls.made, isSecret);
   const parameters = Object.fromEntries(grant.parameters.map((name) => [name, 'text']));
-  const ofCallback = { from: 'callback', ...describeObject(parameters, isSecret) };
+  const callback = { from: 'callback', ...describeObject(parameters, isSecret) };
   const claims = decodeClaims(idToken);
-  const ofIdToken = claims ? [{ from: 'ID token', ...describeObject(claims, isSecret) }] : [];
-  return [ofCallback, ...shown.slice(0, 1), ...ofIdToken, ...shown.slice(1)];
+  const idTokens = claims ? [{ from: 'ID token', ...describeObject(claims, isSecret) }] : [];
+  const [tokenAnswer, ...otherAnswers] = describeAnswers(calls.made, isSecret);
+  if (tokenAnswer === undefined) return [callback, ...idTokens];
+  return [callback, tokenAnswer, ...idTokens, ...otherAnswers];
 }

@@ -1,5 +1,4 @@
-import { RelayError } from '../../failures/relay-error.ts';
-import { changesWhenEncoded } from '../../oauth/client-authentication.ts';
+import { RelayError, unlessFailed } from '../../failures/relay-error.ts';
 import { isObject } from '../../oauth/json.ts';
 import { parseTokenResponse, type TokenResponse } from '../../oauth/token-response.ts';
 import { isSuccess, parseTokenAnswer } from '../../oauth/token-response-format.ts';
@@ -8,6 +7,7 @@ import type { UpstreamResponse } from '../../upstream/messages.ts';
 import { explainWrongEndpoint } from '../answer.ts';
 import { adviseOnUrl } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
+import { isBasicRawDifferent } from '../token-endpoint.ts';
 import { toSafeName } from './fields.ts';
 import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts';
 
@@ -27,21 +27,22 @@ interface Exchanged {
  */
 export async function exchangeCode(trial: Trial): Promise<Step<Exchanged>> {
   const { provider, calls, describe } = trial;
-  calls.name('token endpoint');
+  calls.setPurpose('token endpoint');
   const { tokenRequest: configured } = provider;
-  const own = await requestToken(trial, provider);
-  const read = readAnswer(trial, own, provider);
-  if (read.result) return read;
-  for (const form of isOtherFormPossible(own) ? otherForms(trial) : []) {
+  const answer = await requestToken(trial, provider);
+  const step = readAnswer(trial, answer, provider);
+  if (step.result) return step;
+  for (const form of mayOtherFormWork(answer) ? otherForms(trial) : []) {
     const changed = { ...provider, tokenRequest: form };
     const { findings, result } = readAnswer(trial, await requestToken(trial, changed), changed);
     if (result === undefined) continue;
     const wrong = `the provider gives no token for a request in the form "${configured}", and gives one for "${form}"`;
     return { findings: [endpoint.problem(wrong, `set ${describe('tokenRequest')} to ${form}`), ...findings], result };
   }
-  return { findings: [explainRefusal(trial, own)] };
+  return { findings: [explainRefusal(trial, answer)] };
 }
 
+/** Requests a token. Returns the answer, whatever it says, or the error of a call without an answer. */
 async function requestToken(
   { login, calls, grant }: Trial,
   provider: Provider,
@@ -58,132 +59,117 @@ async function requestToken(
   return answer;
 }
 
-/** The forms in which a code may be sent. An unconfigured query is never one, because queries end up in logs. */
+/** The other forms in which a code may be sent. A query is not among them, because queries end up in logs. */
 function otherForms({ provider, registration }: Trial): TokenRequestForm[] {
-  const rawDiffers = changesWhenEncoded(registration) && !registration.clientId.includes(':');
-  const forms = ['body', 'json', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : [])] as const;
+  const forms: TokenRequestForm[] = ['body', 'json', 'basic'];
+  if (isBasicRawDifferent(registration)) forms.push('basic-raw');
   return forms.filter((form) => form !== provider.tokenRequest);
 }
 
-/** Whether an answer may concern the form of the request, so that the code may still be unspent. */
-function isOtherFormPossible(answer: UpstreamResponse | RelayError): boolean {
+/** Whether the provider may have refused the form of the request, so that the code may still be unspent. */
+function mayOtherFormWork(answer: UpstreamResponse | RelayError): boolean {
   if (answer instanceof RelayError || isSuccess(answer.status)) return false;
   return explainWrongEndpoint(endpoint, answer, '') === undefined;
 }
 
-/** Reads a token from wherever it is in the answer. */
+/** Reads the token in an answer, at its top or in one of its fields. Without a token, there is no result. */
 function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provider: Provider): Step<Exchanged> {
   if (answer instanceof RelayError || !isSuccess(answer.status)) return { findings: [] };
-  const token = parseToken(answer, provider);
-  const faultOfFlags = reportAgainstContract(trial, answer);
-  if (token !== undefined) {
-    const found = addIdToken(answer, token, provider);
-    return { findings: [...faultOfFlags, ...judgeToken(trial, found)], result: found };
-  }
-  const holder = findFieldWithToken(answer);
-  if (holder === undefined) return { findings: [] };
-  const changed = { ...provider, tokenAnswer: holder };
-  const nested = parseToken(answer, changed);
-  if (nested === undefined) return { findings: [] };
-  const fix = `set ${trial.describeOfProvider('tokenAnswer')} to ${toSafeName(holder)}`;
-  const fault = endpoint.problem(`the token is not at the top of the answer, but in ${toSafeName(holder)}`, fix);
-  const found = addIdToken(answer, nested, changed);
-  return { findings: [...faultOfFlags, fault, ...judgeToken(trial, found)], result: found };
+  const ofContract = judgeByContract(trial, answer);
+  const atTop = parseAnswer(answer, provider);
+  if (atTop !== undefined) return { findings: [...ofContract, ...judgeToken(trial, atTop)], result: atTop };
+  const field = findFieldWithToken(answer);
+  const nested = field === undefined ? undefined : parseAnswer(answer, { ...provider, tokenAnswer: field });
+  if (field === undefined || nested === undefined) return { findings: [] };
+  const fix = `set ${trial.describeOfProvider('tokenAnswer')} to ${toSafeName(field)}`;
+  const problem = endpoint.problem(`the token is not at the top of the answer, but in ${toSafeName(field)}`, fix);
+  return { findings: [...ofContract, problem, ...judgeToken(trial, nested)], result: nested };
 }
 
-/** Says which answers only count if a configuration file describes the provider. */
-function reportAgainstContract({ login }: Trial, { status, body }: UpstreamResponse): Finding[] {
+/** Reports an answer that does not count if flags alone describe the provider, as the contract says. */
+function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): Finding[] {
   const { answerRule } = login.frontEnd;
   const fix = 'describe the provider in a configuration file: login-relay config migrate makes one of the flags';
-  const complain = (what: string) => [endpoint.problem(`answers with ${what} counts`, fix)];
-  if (!answerRule.isAnswer(status)) return complain(`status ${status}, and with flags alone only 200`);
-  return answerRule.parse(body) === undefined ? complain('a form, and with flags alone only JSON') : [];
-}
-
-function addIdToken(answer: UpstreamResponse, token: TokenResponse, provider: Provider): Exchanged {
-  const { idToken } = parseToken(answer, { ...provider, userFrom: 'id-token' }) ?? {};
-  return { token, provider, idToken };
-}
-
-function parseToken(answer: UpstreamResponse, provider: Provider): TokenResponse | undefined {
-  try {
-    return parseTokenResponse(answer, provider);
-  } catch (error) {
-    if (error instanceof RelayError) return undefined;
-    throw error;
+  if (!answerRule.isAnswer(status)) {
+    return [endpoint.problem(`answers with status ${status}, and with flags alone only 200 counts`, fix)];
   }
+  if (answerRule.parse(body) !== undefined) return [];
+  return [endpoint.problem('answers with a form, and with flags alone only JSON counts', fix)];
 }
 
-/** The field that contains the token, if the answer itself does not. */
+/** Parses an answer, with its ID token even if the relay does not read it; undefined if there is no token. */
+function parseAnswer(answer: UpstreamResponse, provider: Provider): Exchanged | undefined {
+  const token = unlessFailed(() => parseTokenResponse(answer, provider));
+  if (token === undefined) return undefined;
+  const withIdToken = unlessFailed(() => parseTokenResponse(answer, { ...provider, userFrom: 'id-token' }));
+  return { token, provider, idToken: withIdToken?.idToken };
+}
+
+/** Finds the name of a field that contains the token, if the answer itself does not. */
 function findFieldWithToken({ body }: UpstreamResponse): string | undefined {
   const fields = Object.entries(parseTokenAnswer(body) ?? {});
-  return fields.find(([, one]) => isObject(one) && typeof one['access_token'] === 'string')?.[0];
+  const [name] = fields.find(([, value]) => isObject(value) && typeof value['access_token'] === 'string') ?? [];
+  return name;
 }
 
+/** Says what came with the token, and which configured fields did not. */
 function judgeToken(trial: Trial, { token, provider }: Exchanged): Finding[] {
   const { describeOfProvider, grant } = trial;
   const { tokenFields = [], callbackFields = [] } = provider;
   const lifetime = token.expiresIn === undefined ? 'does not say when it ends' : 'says when it ends';
   const refresh = token.refreshToken === undefined ? 'no refresh token' : 'a refresh token';
-  const missing = (names: readonly string[], found: Readonly<Record<string, string>> = {}) =>
-    names.filter((name) => !Object.hasOwn(found, name)).join(', ');
-  const lacks = (where: string, names: string, setting: 'tokenFields' | 'callbackFields') =>
-    names === ''
-      ? []
-      : [
-          findingsOn(where).warning(
-            `has no ${names}, or none of at most 512 bytes`,
-            `correct ${describeOfProvider(setting)}`,
-          ),
-        ];
+  const missingIn = (found: Readonly<Record<string, string>> | undefined) => (name: string) =>
+    !Object.hasOwn(found ?? {}, name);
+  const reportMissing = (subject: string, names: readonly string[], setting: 'tokenFields' | 'callbackFields') => {
+    if (names.length === 0) return [];
+    const message = `has no ${names.join(', ')}, or none of at most 512 bytes`;
+    return [findingsOn(subject).warning(message, `correct ${describeOfProvider(setting)}`)];
+  };
   return [
     endpoint.ok(`gives an access token, ${lifetime}, and ${refresh}`),
     ...judgeScope(trial, token),
-    ...lacks('token endpoint', missing(tokenFields, token.extraFields), 'tokenFields'),
-    ...lacks('callback', missing(callbackFields, grant.extraFields), 'callbackFields'),
+    ...reportMissing('token endpoint', tokenFields.filter(missingIn(token.extraFields)), 'tokenFields'),
+    ...reportMissing('callback', callbackFields.filter(missingIn(grant.extraFields)), 'callbackFields'),
   ];
 }
 
-/** Compares the granted scope with the requested one, and shows only requested words. */
+/** Compares the granted scope with the requested scope. It shows only requested words, because others may be secret. */
 function judgeScope({ login, provider, describe, describeOfProvider }: Trial, token: TokenResponse): Finding[] {
   const { ok, warning } = findingsOn('scope');
   const { scope = provider.scope } = login.frontEnd;
   const { scope: granted } = token;
   if (scope === undefined || granted === undefined) return [];
-  const asked = scope.split(' ');
-  const words = granted.split(' ');
-  const left = asked.filter((word) => !words.includes(word) && word !== 'openid' && word !== 'offline_access');
-  if (left.length === 0) return [ok('granted as it was asked for')];
-  const separator = /[,;|]/.exec(words.length === 1 ? granted : '')?.[0];
-  const isSplit = separator !== undefined && left.every((word) => granted.split(separator).includes(word));
-  if (isSplit) {
+  const grantedWords = granted.split(' ');
+  // Some providers leave these two words out of the answer.
+  const expected = scope.split(' ').filter((word) => word !== 'openid' && word !== 'offline_access');
+  const missing = expected.filter((word) => !grantedWords.includes(word));
+  if (missing.length === 0) return [ok('granted as it was asked for')];
+  const separator = /[,;|]/.exec(grantedWords.length === 1 ? granted : '')?.[0];
+  if (separator !== undefined && missing.every((word) => granted.split(separator).includes(word))) {
     const settings = `${describeOfProvider('answerScopeSeparator')}, or ${describe('scopeSeparator')} for requests, too,`;
     return [warning('what is granted has another separator than a space', `set ${settings} to '${separator}'`)];
   }
-  return [
-    warning(
-      `${left.join(', ')} is not granted`,
-      `see whether the application may have it, or correct ${describe('scope')}`,
-    ),
-  ];
+  const fix = `see whether the application may have it, or correct ${describe('scope')}`;
+  return [warning(`${missing.join(', ')} is not granted`, fix)];
 }
 
 /** Says why no form of the request got a token. */
 function explainRefusal(trial: Trial, answer: UpstreamResponse | RelayError): Finding {
   const { describe, describeOfProvider, registration, calls } = trial;
   const fix = adviseOnUrl(trial, 'tokenUrl');
-  const last = calls.made.find(({ purpose }) => purpose === 'token endpoint');
   if (answer instanceof RelayError) {
-    const { message, fix: network } = last ? explainFailedCall(trial, last) : { message: answer.detail, fix };
-    return endpoint.problem(message, network);
+    const failedCall = calls.made.find(({ purpose }) => purpose === 'token endpoint');
+    const explained = failedCall ? explainFailedCall(trial, failedCall) : { message: answer.detail, fix };
+    return endpoint.problem(explained.message, explained.fix);
   }
-  const misplaced = explainWrongEndpoint(endpoint, answer, fix);
-  if (misplaced !== undefined) return misplaced;
+  const wrongEndpoint = explainWrongEndpoint(endpoint, answer, fix);
+  if (wrongEndpoint !== undefined) return wrongEndpoint;
   const { status } = answer;
   const { code } = readFailure(answer);
-  const tried = `(tried: ${[trial.provider.tokenRequest, ...(isSuccess(status) ? [] : otherForms(trial))].join(', ')})`;
+  const forms = isSuccess(status) ? [trial.provider.tokenRequest] : [trial.provider.tokenRequest, ...otherForms(trial)];
+  const tried = `(tried: ${forms.join(', ')})`;
   const wants = `${describeOfProvider('requestHeaders')}, ${describe('tokenParams')} or another ${describe('tokenRequest')}`;
-  const causes: Readonly<Record<string, readonly [string, string]>> = {
+  const explanations: Readonly<Record<string, readonly [string, string]>> = {
     client_refused: [
       `does not accept the client identifier with this client secret ${tried}`,
       `correct the client secret or ${describe('clientId')}`,
@@ -201,13 +187,14 @@ function explainRefusal(trial: Trial, answer: UpstreamResponse | RelayError): Fi
       `look at the fields above: if the token is in one of them, set ${describeOfProvider('tokenAnswer')} to it`,
     ],
   };
-  const [message, remedy] = causes[code] ?? [
+  const [message, remedy] = explanations[code] ?? [
     `refuses the token request with status ${status} ${tried}`,
     `the provider’s documentation may ask for ${wants}`,
   ];
   return endpoint.problem(message, remedy);
 }
 
+/** Reads how the relay would fail with an answer. @throws {Error} if the answer has a token */
 function readFailure(answer: UpstreamResponse): RelayError {
   try {
     parseTokenResponse(answer);

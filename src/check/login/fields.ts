@@ -9,14 +9,15 @@ interface DescribedField {
 
 export interface DescribedFields {
   readonly fields: readonly DescribedField[];
+  /** The number of fields that are left out. */
   readonly more: number;
 }
 
-const most = 100;
-const mostOfObject = 40;
-const deepest = 6;
-/** The longest name, and the shortest text that may be a secret. Shorter texts occur in too many names. */
+const maxFields = 100;
+const maxFieldsOfObject = 40;
+const maxDepth = 6;
 const longestName = 60;
+/** The length from which a text may be a secret. Shorter texts occur in too many names. */
 const shortestSecret = 8;
 
 /** Whether a text contains a secret, so that it must not be shown. */
@@ -35,54 +36,56 @@ export function describeFields(body: Uint8Array, isSecret: HidesText): Described
 }
 
 /** Describes a parsed object. Some providers use values as names, so a name that is also a value is not shown. */
-export function describeObject(value: object, isSecret: HidesText): DescribedFields {
-  const values = collectTexts(value);
+export function describeObject(record: object, isSecret: HidesText): DescribedFields {
+  const values = collectTexts(record);
   const isHidden: HidesText = (name) => isSecret(name) || values.some((text) => name.includes(text));
   const fields: DescribedField[] = [];
   let more = 0;
-  const walk = (object: object, prefix: string, depth: number) => {
-    // In a list, the first item stands for all.
-    const all = Array.isArray(object) ? object.slice(0, 1).entries() : Object.entries(object);
-    let count = 0;
-    for (const [key, one] of all) {
-      count += 1;
-      if (fields.length >= most || count > mostOfObject) {
+  const addFields = (object: object, prefix: string, depth: number) => {
+    for (const [index, [key, value]] of fieldsOf(object).entries()) {
+      if (fields.length >= maxFields || index >= maxFieldsOfObject) {
         more += 1;
         continue;
       }
-      const name = prefix + toSafeName(`${key}`, isHidden);
-      fields.push({ name, type: typeOf(one) });
-      if (typeof one === 'object' && one !== null && depth < deepest) walk(one, `${name}.`, depth + 1);
+      const name = prefix + toSafeName(key, isHidden);
+      fields.push({ name, type: describeType(value) });
+      if (isObjectOrList(value) && depth < maxDepth) addFields(value, `${name}.`, depth + 1);
     }
   };
-  walk(value, '', 1);
+  addFields(record, '', 1);
   return { fields, more };
 }
 
-/** The texts of an answer that may be secret or personal, to a depth that no answer needs. */
+/** The fields of an object. In a list, the first item stands for all. */
+const fieldsOf = (object: object): [key: string, value: unknown][] =>
+  Object.entries(Array.isArray(object) ? object.slice(0, 1) : object);
+
+const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Collects the texts of an answer that may be secret or personal, to a depth that no answer needs. */
 function collectTexts(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return value.length >= shortestSecret ? [value] : [];
-  if (typeof value !== 'object' || value === null || depth > 2 * deepest) return [];
-  // More texts than an answer needs would make the comparison slow.
-  const found: string[] = [];
-  for (const one of Object.values(value)) {
-    if (found.length >= most) break;
-    found.push(...collectTexts(one, depth + 1).slice(0, most));
+  if (!isObjectOrList(value) || depth > 2 * maxDepth) return [];
+  const texts: string[] = [];
+  for (const inner of Object.values(value)) {
+    // The comparison with very many texts would be slow.
+    if (texts.length >= maxFields) break;
+    texts.push(...collectTexts(inner, depth + 1).slice(0, maxFields));
   }
-  return found;
+  return texts;
 }
 
-/** A name in a form that is safe on a terminal: the provider may put anything into names. */
+/** Returns a name that is safe on a terminal, or a remark in its place. The provider may put anything into names. */
 export function toSafeName(name: string, isHidden: HidesText = () => false): string {
   if (name === '') return '(empty name)';
   if (isHidden(name)) return '(a name that is a value)';
   if (name.length > longestName) return '(a long name)';
-  // Names of OpenID Connect may be URLs or URNs. An address or a random text may be personal.
+  // Claims of OpenID Connect may be named by URLs. An e-mail address or a long random text may be personal.
   const isUsual = /^[\w.:/ -]+$/.test(name) && !/[A-Za-z0-9_-]{32,}/.test(name);
   return isUsual ? name : '(an unusual name)';
 }
 
-function typeOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'empty list' : 'list';
   if (typeof value === 'object') return Object.keys(value).length === 0 ? 'empty object' : 'object';
@@ -91,35 +94,36 @@ function typeOf(value: unknown): string {
   return value === undefined ? 'nothing' : (names[typeof value as keyof typeof names] ?? 'unknown');
 }
 
-/** Recognizes texts that contain one of these secrets. It ignores secrets that are shorter than `shortestSecret`. */
+/** Creates a function that recognizes texts which contain one of these secrets, unless the secret is very short. */
 export function createSecretMatcher(secrets: readonly (string | undefined)[]): HidesText {
-  const known = secrets.filter((one) => one !== undefined && one.length >= shortestSecret) as string[];
+  const known = secrets.flatMap((secret) => (secret !== undefined && secret.length >= shortestSecret ? [secret] : []));
   return (text) => known.some((secret) => text.includes(secret));
 }
 
 /**
- * Paths of texts and numbers in a record whose last name is one of these, as proposals for a setting. They follow the
- * order of the names.
+ * Finds up to four paths of values in a record that have one of these names, as proposals for a setting. Paths near the
+ * top come first, then those of the first names.
+ *
+ * @param names in lower case, without `_` and `-`
  */
 export function findPathsByName(record: object, names: readonly string[], isWanted = isTextOrNumber): string[] {
   const found: { path: string; rank: number }[] = [];
-  let looked = 0;
-  const walk = (object: object, prefix: string, depth: number) => {
-    const all = Array.isArray(object) ? object.slice(0, 1).entries() : Object.entries(object);
-    for (const [key, one] of all) {
-      looked += 1;
-      if (looked > 10 * most) return;
-      const shown = toSafeName(`${key}`);
+  let visited = 0;
+  const search = (object: object, prefix: string, depth: number) => {
+    for (const [key, value] of fieldsOf(object)) {
+      visited += 1;
+      if (visited > 10 * maxFields) return;
       // A name that cannot be shown cannot be proposed either.
-      if (shown !== `${key}`) continue;
-      const rank = names.indexOf(`${key}`.toLowerCase().replaceAll(/[_-]/g, ''));
-      if (rank !== -1 && isWanted(one)) found.push({ path: prefix + shown, rank: 100 * depth + rank });
-      if (typeof one === 'object' && one !== null && depth < deepest) walk(one, `${prefix}${shown}.`, depth + 1);
+      if (toSafeName(key) !== key) continue;
+      const path = prefix + key;
+      const rank = names.indexOf(key.toLowerCase().replaceAll(/[_-]/g, ''));
+      if (rank !== -1 && isWanted(value)) found.push({ path, rank: 100 * depth + rank });
+      if (isObjectOrList(value) && depth < maxDepth) search(value, `${path}.`, depth + 1);
     }
   };
-  walk(record, '', 1);
+  search(record, '', 1);
   return found
-    .toSorted((one, other) => one.rank - other.rank)
+    .toSorted((first, second) => first.rank - second.rank)
     .map(({ path }) => path)
     .slice(0, 4);
 }

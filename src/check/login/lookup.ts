@@ -16,44 +16,43 @@ interface LookedUp {
   readonly provider: Provider;
 }
 
-/** Other ways to ask a user endpoint, by the configured method. Some RPC servers need a body. */
+/** Other ways to request a user record, by the configured method. Some RPC servers need a body. */
 const otherWays: Readonly<Record<'get' | 'post', readonly Partial<Provider>[]>> = {
   get: [{ userRequest: 'post' }, { userRequest: 'post', userBody: 'null' }],
   post: [{ userRequest: 'get', userBody: undefined }],
 };
 
-/**
- * Statuses that may concern the method or the form of a request instead of its token. Many servers answer 404 to a
- * method.
- */
-const ofMethod: ReadonlySet<number> = new Set([400, 404, 405, 411, 415, 501]);
+/** Statuses that may refuse the method or the form of a request. Many servers answer a wrong method with 404. */
+const statusesOfWrongMethod: ReadonlySet<number> = new Set([400, 404, 405, 411, 415, 501]);
 
 /**
- * Looks the person up as the relay would, then with the other method if the status may concern that. Undefined without
- * a user endpoint.
+ * Looks the person up as the relay would, then with the other method if the provider may have refused the method.
+ * Without a user endpoint, there is no result.
  */
 export async function lookUpPerson(trial: Trial, accessToken: string): Promise<Step<LookedUp>> {
   const { provider, calls, describe, describeOfProvider } = trial;
   if (provider.userUrl === undefined)
     return { findings: [lookup.ok('there is none: the ID token says who somebody is')] };
-  calls.name('user endpoint');
-  const own = await lookUp(trial, provider, accessToken);
-  if (own.record)
-    return { findings: [lookup.ok('gives the record of the person')], result: { record: own.record, provider } };
-  const mayBeMethod = own.answer !== undefined && ofMethod.has(own.answer.status);
-  for (const way of mayBeMethod ? otherWays[provider.userRequest ?? 'get'] : []) {
+  calls.setPurpose('user endpoint');
+  const first = await lookUp(trial, provider, accessToken);
+  if (first.record) {
+    return { findings: [lookup.ok('gives the record of the person')], result: { record: first.record, provider } };
+  }
+  const mayMethodBeWrong = first.answer !== undefined && statusesOfWrongMethod.has(first.answer.status);
+  for (const way of mayMethodBeWrong ? otherWays[provider.userRequest ?? 'get'] : []) {
     const changed = { ...provider, ...way };
     const { record } = await lookUp(trial, changed, accessToken);
     if (record === undefined) continue;
     const method = `${way.userRequest}`;
     const body = way.userBody === undefined ? '' : `, and ${describeOfProvider('userBody')} to '${way.userBody}'`;
     const fix = `set ${describe('userRequest')} to ${method}${body}`;
-    const message = `is refused with status ${own.answer?.status}, and works by ${method.toUpperCase()}`;
+    const message = `is refused with status ${first.answer?.status}, and works by ${method.toUpperCase()}`;
     return { findings: [lookup.problem(message, fix)], result: { record, provider: changed } };
   }
-  return { findings: [explainLookup(trial, own)] };
+  return { findings: [explainFailure(trial, first)] };
 }
 
+/** A record, or the failure of a lookup, with the answer if there was one. */
 interface LookupResult {
   readonly record?: Item | undefined;
   readonly answer?: UpstreamResponse | undefined;
@@ -71,12 +70,14 @@ async function lookUp({ login, calls }: Trial, provider: Provider, accessToken: 
   }
 }
 
-function explainLookup(trial: Trial, { failure, answer }: LookupResult): Finding {
+/** Says why a lookup gave no record. */
+function explainFailure(trial: Trial, { failure, answer }: LookupResult): Finding {
   const { describe, describeOfProvider, calls } = trial;
   const fix = adviseOnUrl(trial, 'userUrl');
   const last = calls.last();
   if (answer === undefined) {
-    const explained = last && failure?.code !== 'overloaded' ? explainFailedCall(trial, last) : undefined;
+    const wasSent = failure?.code !== 'overloaded';
+    const explained = last && wasSent ? explainFailedCall(trial, last) : undefined;
     return lookup.problem(explained?.message ?? `${failure?.detail}`, explained?.fix ?? fix);
   }
   const { status } = answer;
@@ -95,8 +96,8 @@ function explainLookup(trial: Trial, { failure, answer }: LookupResult): Finding
     const message = 'does not let this token ask (status 403)';
     return lookup.problem(message, `add to ${describe('scope')} what the lookup needs; some providers want ${headers}`);
   }
-  const misplaced = explainWrongEndpoint(lookup, answer, fix);
-  if (misplaced !== undefined) return misplaced;
+  const wrongEndpoint = explainWrongEndpoint(lookup, answer, fix);
+  if (wrongEndpoint !== undefined) return wrongEndpoint;
   if (status < 300) return lookup.problem(`answers with status ${status} and no JSON object`, fix);
   const message = `refuses the request, and not the token, with status ${status}`;
   return lookup.problem(

@@ -40,27 +40,26 @@ const verifiedNames = [
   'verifiedat',
 ];
 
-const longest = 100;
+/** Characters of a text about the person that are shown at most. */
+const longestText = 100;
 
-/** A text about the person for the operator's terminal: only the domain of an address. */
-function shownText(text: string): string {
+/** Shortens a text about the person for the operator's terminal. Of an e-mail address, it shows only the domain. */
+function toShownText(text: string): string {
   const domain = readDomain(text);
-  if (domain !== undefined) return `…@${shownText(domain)}`;
-  const shown = [...text.replaceAll(/\p{C}/gu, '')].slice(0, longest).join('');
-  return text.includes('@') ? '(an address of another form)' : shown;
+  if (domain !== undefined) return `…@${toShownText(domain)}`;
+  if (text.includes('@')) return '(an address of another form)';
+  return [...text.replaceAll(/\p{C}/gu, '')].slice(0, longestText).join('');
 }
 
+/** Describes a person without the e-mail address and the names of the groups. */
 export function describePerson({ sub, preferred_username: name, email, groups }: Identity): string {
-  const parts = [
-    `id ${shownText(sub)}`,
-    name === undefined ? 'no login name' : `login name ${shownText(name)}`,
-    ...(email === undefined ? [] : [`a verified address at ${readDomain(email)}`]),
-    ...(groups === undefined ? [] : [groups.length === 1 ? '1 group' : `${groups.length} groups`]),
-  ];
+  const parts = [`id ${toShownText(sub)}`, name === undefined ? 'no login name' : `login name ${toShownText(name)}`];
+  if (email !== undefined) parts.push(`a verified address at ${readDomain(email)}`);
+  if (groups !== undefined) parts.push(groups.length === 1 ? '1 group' : `${groups.length} groups`);
   return parts.join(', ');
 }
 
-/** Asks who may log in and who it is, as a login does. */
+/** Asks the provider who the person is and whether the person may log in, as a login does. Returns a failure as a value. */
 export async function judgePerson(
   { login, provider }: Trial,
   evidence: Evidence,
@@ -86,38 +85,40 @@ export async function checkPerson(
   const { describeOfProvider } = trial;
   const { ok, problem, warning } = findingsOn('person');
   const verdict = await judgePerson(trial, evidence, [undefined], { claims: [] });
-  const complain = isNeeded ? problem : warning;
   if (verdict instanceof RelayError) {
     const fields = verdict.fields ?? [];
-    const proposed = proposePaths(record, idNames);
-    const isOfToken = trial.provider.userFrom === 'id-token' && fields.every(({ field }) => ofIdToken.has(field));
-    const fix = isOfToken
-      ? adviceOnIdToken(trial, fields)
-      : `set ${describeOfProvider('userId')} to where the id is${proposed}`;
-    const none = isNeeded ? 'nobody can log in' : 'nothing asks for it yet, and users or a resource would';
-    return [complain(`${describeFaults(fields) ?? 'has no id'}: ${none}`, fix), ...proposeName(trial, record)];
+    const isTokenAtFault =
+      trial.provider.userFrom === 'id-token' && fields.every(({ field }) => comparedClaims.has(field));
+    const fix = isTokenAtFault
+      ? adviseOnIdToken(trial, fields)
+      : `set ${describeOfProvider('userId')} to where the id is${proposePaths(record, idNames)}`;
+    const fault = describeFaults(fields) ?? 'has no id';
+    const finding = isNeeded
+      ? problem(`${fault}: nobody can log in`, fix)
+      : warning(`${fault}: nothing asks for it yet, and users or a resource would`, fix);
+    return [finding, ...proposeName(trial, record)];
   }
   const { identity } = verdict;
   if (identity === undefined) return [];
-  const who = ok(`${describePerson(identity)}`);
-  return identity.preferred_username === undefined ? [who, ...proposeName(trial, record)] : [who];
+  const person = ok(`${describePerson(identity)}`);
+  return identity.preferred_username === undefined ? [person, ...proposeName(trial, record)] : [person];
 }
 
 /** Proposes a field for the login name, if none is read. Not every provider has login names. */
 function proposeName({ provider, describeOfProvider }: Trial, record: Item | undefined): Finding[] {
   const users = provider.access?.users ?? openidAccess.users;
-  const read = ('name' in users ? users.name : undefined) ?? 'preferred_username';
-  const isRead = record !== undefined && textIn(record, read) !== undefined;
-  const proposed = isRead ? '' : proposePaths(record, loginNames, isNameLike);
+  const nameField = ('name' in users ? users.name : undefined) ?? 'preferred_username';
+  if (record !== undefined && textIn(record, nameField) !== undefined) return [];
+  const proposed = proposePaths(record, loginNames, isNameLike);
   if (proposed === '') return [];
   const hint = `the relay reads none; set ${describeOfProvider('userName')} to where it is${proposed}`;
   return [findingsOn('login name').ok(hint)];
 }
 
-/** Claims that `readIdToken` compares. */
-const ofIdToken: ReadonlySet<string> = new Set(['id_token', 'iss', 'aud', 'azp', 'exp', 'nonce']);
+/** The claims that `readIdToken` compares with the login, and `id_token` if there is no token at all. */
+const comparedClaims: ReadonlySet<string> = new Set(['id_token', 'iss', 'aud', 'azp', 'exp', 'nonce']);
 
-function adviceOnIdToken({ describe, describeOfProvider }: Trial, fields: readonly FieldFault[]): string {
+function adviseOnIdToken({ describe, describeOfProvider }: Trial, fields: readonly FieldFault[]): string {
   const [{ field } = { field: '' }] = fields;
   if (field === 'id_token') return `add openid to ${describe('scope')}, or remove ${describeOfProvider('userFrom')}`;
   if (field === 'iss') return `set ${describe('issuer')} to what the ID token names`;
@@ -138,14 +139,17 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
   }
   const { fields, verified } = answer;
   const [field = ''] = fields;
-  const missing =
-    faultIn(record, field) === undefined ? undefined : warning(...adviseOnMissingAddress(trial, record, field));
+  const isMissing = faultIn(record, field) !== undefined;
   const isVerified = verified === undefined || isTrueIn(record, verified, field);
-  if (isVerified) return [missing ?? ok(`is in ${field}, and counts`)];
-  const unverified = warning(...adviseOnUnverifiedAddress(trial, record, verified));
-  if (missing === undefined) return [unverified];
-  // Without an address, nothing has to be verified, unless the record seems to say it elsewhere.
-  return proposePaths(record, verifiedNames, isTrueOrFalse) === '' ? [missing] : [missing, unverified];
+  if (!isMissing && isVerified) return [ok(`is in ${field}, and counts`)];
+  const findings: Finding[] = [];
+  if (isMissing) findings.push(warning(...adviseOnMissingAddress(trial, record, field)));
+  // A missing address need not be verified. But if the record seems to say elsewhere what is verified, advise on both.
+  const isVerificationElsewhere = proposePaths(record, verifiedNames, isTrueOrFalse) !== '';
+  if (!isVerified && (!isMissing || isVerificationElsewhere)) {
+    findings.push(warning(...adviseOnUnverifiedAddress(trial, record, verified)));
+  }
+  return findings;
 }
 
 type Complaint = readonly [message: string, fix: string];
@@ -172,7 +176,7 @@ const isNameLike = (value: unknown) => typeof value === 'string' && value !== ''
 const isTrueOrFalse = (value: unknown) => value === false || isTrue(value);
 const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;
 
-/** Possible paths for a setting: `, such as data.id`. */
+/** Proposes paths in the record for a setting, as the end of a sentence; empty if there are none. */
 function proposePaths(
   record: Item | undefined,
   names: readonly string[],
@@ -182,7 +186,7 @@ function proposePaths(
   return paths.length === 0 ? '' : `, which may be ${paths.join(' or ')}`;
 }
 
-/** Names the fields without a usable value, never their values. */
+/** Says which fields have no usable value, and never shows their values; undefined if there are none. */
 export function describeFaults(fields: readonly FieldFault[] = []): string | undefined {
   const texts = fields.map(({ field, reason }) => `${field} ${reasons[reason]}`);
   return texts.length === 0 ? undefined : texts.join(', and ');
@@ -196,7 +200,11 @@ const reasons: Readonly<Record<FieldFault['reason'], string>> = {
   expired: 'is over',
 };
 
-/** Says whether an unread ID token could tell who the person is. @param isNeeded whether no lookup tells it */
+/**
+ * Says whether an ID token fits this login, even if the relay does not read it.
+ *
+ * @param isNeeded whether only the ID token can say who the person is, because there is no user record
+ */
 export function checkIdToken(trial: Trial, idToken: string | undefined, isNeeded: boolean): Finding[] {
   const { provider, registration, grant, describeOfProvider } = trial;
   if (idToken === undefined) return [];
@@ -220,7 +228,7 @@ export function checkIdToken(trial: Trial, idToken: string | undefined, isNeeded
   }
 }
 
-/** The claims of an ID token, of which only names are shown. @returns undefined if it cannot be read */
+/** Decodes the claims of an ID token without verifying it; undefined if it cannot be read. */
 export function decodeClaims(idToken: string | undefined): Item | undefined {
   const [, payload] = idToken?.split('.') ?? [];
   return payload === undefined ? undefined : parseJsonObject(Buffer.from(payload, 'base64url'));

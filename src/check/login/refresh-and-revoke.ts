@@ -8,6 +8,7 @@ import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts
 
 const refresh = findingsOn('refresh');
 
+/** Refreshes the tokens of the login once, if there is a refresh token. */
 export async function refreshOnce(trial: Trial, { refreshToken }: TokenResponse): Promise<Step<TokenResponse>> {
   const { login, provider, calls, describe } = trial;
   if (refreshToken === undefined) {
@@ -15,19 +16,19 @@ export async function refreshOnce(trial: Trial, { refreshToken }: TokenResponse)
     const advice = `if the provider gives them for another scope or parameter, set ${describe('scope')} or ${describe('authorizeParams')}`;
     return { findings: [refresh.notChecked(`there is no refresh token${asks}`, advice)] };
   }
-  calls.name('refresh');
+  calls.setPurpose('refresh');
   const registration = await login.registrationAt(provider);
   try {
     const result = await registration.requestToken({ refreshToken }, unobserved);
-    const kept = result.refreshToken === undefined ? 'the refresh token stays' : 'there is a new refresh token, too';
-    return { findings: [refresh.ok(`gives another access token; ${kept}`)], result };
+    const next = result.refreshToken === undefined ? 'the refresh token stays' : 'there is a new refresh token, too';
+    return { findings: [refresh.ok(`gives another access token; ${next}`)], result };
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
-    return { findings: [explainRefresh(trial, error)] };
+    return { findings: [explainFailedRefresh(trial, error)] };
   }
 }
 
-function explainRefresh(trial: Trial, { code, detail }: RelayError): Finding {
+function explainFailedRefresh(trial: Trial, { code, detail }: RelayError): Finding {
   const { calls, describe } = trial;
   const last = calls.last();
   if (last?.answer === undefined) {
@@ -36,8 +37,8 @@ function explainRefresh(trial: Trial, { code, detail }: RelayError): Finding {
   }
   const { status } = last.answer;
   const elsewhere = `set ${describe('refreshUrl')}, if refresh tokens are sent elsewhere`;
-  const misplaced = explainWrongEndpoint(refresh, last.answer, elsewhere);
-  if (misplaced !== undefined) return misplaced;
+  const wrongEndpoint = explainWrongEndpoint(refresh, last.answer, elsewhere);
+  if (wrongEndpoint !== undefined) return wrongEndpoint;
   if (code === 'client_refused') {
     const advice = `${elsewhere}, or compare ${describe('tokenRequest')}`;
     return refresh.problem(`does not accept the client of this relay (status ${status})`, advice);
@@ -46,13 +47,13 @@ function explainRefresh(trial: Trial, { code, detail }: RelayError): Finding {
   return refresh.problem(message, `${elsewhere}; or ${describe('tokenParams')}, if a refresh needs more`);
 }
 
-/** Checks whether a refresh still brings an ID token that tells who the person is. */
+/** Checks whether the answer to a refresh has an ID token that says who the person is, if the relay needs it. */
 export async function checkPersonAfterRefresh(
   trial: Trial,
   { accessToken, idToken }: TokenResponse,
 ): Promise<Finding[]> {
   if (trial.provider.userFrom !== 'id-token') return [];
-  trial.calls.name('user endpoint');
+  trial.calls.setPurpose('user endpoint');
   const verdict = await judgePerson(trial, { accessToken, idToken }, [undefined], { claims: [] });
   if (!(verdict instanceof RelayError)) return [];
   const why = describeFaults(verdict.fields) ?? verdict.detail;
@@ -64,27 +65,29 @@ export async function checkPersonAfterRefresh(
   ];
 }
 
+/** Revokes the tokens of the check, or says why they stay valid. */
 export async function revokeAll(trial: Trial, tokens: readonly (RevocableTokens | undefined)[]): Promise<Finding[]> {
   const { ok, warning } = findingsOn('revocation');
   const { login, provider, calls, describe } = trial;
-  const given = tokens.flatMap((one) => (one ? [one] : []));
-  if (given.length === 0) return [];
+  const responses = tokens.flatMap((response) => (response ? [response] : []));
+  if (responses.length === 0) return [];
   if (provider.revocation === undefined) {
     const advice = `withdraw the application in the account’s settings at the provider; ${describe('revocationUrl')} can name an endpoint`;
     return [findingsOn('revocation').notChecked('the tokens of this check are valid until they end', advice)];
   }
-  calls.name('revocation');
+  calls.setPurpose('revocation');
   const registration = await login.registrationAt(provider);
   let failure: string | undefined;
   let revoked = 0;
-  for (const token of given.flatMap(splitTokens)) {
-    const before = calls.made.length;
+  for (const token of responses.flatMap(splitTokens)) {
+    const callsBefore = calls.made.length;
     try {
       await registration.revokeToken(token, unobserved);
-      if (calls.made.length > before) revoked += 1;
+      // Some providers take only one kind of token, so that no call is made for the other.
+      if (calls.made.length > callsBefore) revoked += 1;
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
-      // The first revocation may have ended them all.
+      // An earlier revocation may have ended all tokens of the login.
       if (error.code === 'token_invalid' && revoked > 0) continue;
       const status = calls.last()?.answer?.status;
       failure ??= `${status ? ` (status ${status})` : ''}: ${error.detail}`;

@@ -6,12 +6,12 @@ import type { Finding } from '../finding.ts';
 import { explainCall } from '../unreached.ts';
 import type { CallRecorder, MadeCall } from './calls.ts';
 
-/** A login that came back, and what is known after each step. */
+/** A login whose callback has arrived, with what the steps of the check know about it so far. */
 export interface Trial extends CheckContext {
   readonly login: OneLogin;
   readonly calls: CallRecorder;
   readonly grant: OneGrant;
-  /** The configured settings, or those that were found to work, so that the next step works. */
+  /** The configured provider, with the changes that were found to work, so that the next step can go on. */
   readonly provider: Provider;
 }
 

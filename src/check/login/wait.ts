@@ -8,18 +8,19 @@ import type { CheckContext } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
 
 /** Milliseconds that a login may take. */
-const usualPatience = times.login * 1000;
+const loginTime = times.login * 1000;
 
-/** Tells the operator what to do while the check waits. */
+/** The operator at the terminal, who logs in and can stop the check. */
 export interface Operator {
   say(text: string): void;
+  /** Resolves when the operator stops the check. */
   readonly stopped: Promise<unknown>;
   /** Milliseconds (default: ten minutes). */
   readonly patience?: number;
 }
 
-const subject = findingsOn('login');
-/** Enough for one browser, its probes, and a few other visitors. */
+const loginFindings = findingsOn('login');
+/** The connections at the same time: enough for one browser, probes, and a few other visitors. */
 const connections = 100;
 
 /** Listens where the relay would, and waits for the login. @returns what the provider granted, or why nothing came */
@@ -28,40 +29,41 @@ export async function waitForLogin(
   login: OneLogin,
   operator: Operator,
 ): Promise<OneGrant | Finding> {
-  const { config, describe } = context;
-  const { host, port, certificate } = config;
-  const observer = { unreadableRequest() {}, limitHit() {} };
   let server: Awaited<ReturnType<typeof listen>>;
   try {
-    server = await listen(
-      login.listener,
-      { host, port },
-      { ...limits, stopIdleTime: 0, connections },
-      observer,
-      certificate,
-    );
+    server = await listenForLogin(context, login);
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
-    const other = `stop it for a minute (with systemd, login-relay.socket, too); or give another ${describe('port')}, and let the proxy send ${describePathsForProxy(context)} there until the check is over`;
-    return subject.problem(
-      `${error.message}. If the relay runs there: the check has to listen in its place for one login`,
-      other,
-    );
+    return explainListenError(context, error);
   }
   operator.say(formatInvitation(context, login));
   const { promise: late, resolve } = Promise.withResolvers<'late'>();
-  const timer = setTimeout(resolve, operator.patience ?? usualPatience, 'late');
+  const timer = setTimeout(resolve, operator.patience ?? loginTime, 'late');
   try {
-    const ended = await Promise.race([login.ended, late, operator.stopped.then(() => 'stopped' as const)]);
-    if (ended === 'late' || ended === 'stopped') return explainSilence(context, ended);
-    return ended instanceof RelayError ? explainFailure(context, ended) : ended;
+    const outcome = await Promise.race([login.ended, late, operator.stopped.then(() => 'stopped' as const)]);
+    if (outcome === 'late' || outcome === 'stopped') return explainNoCallback(context, outcome);
+    return outcome instanceof RelayError ? explainFailure(context, outcome) : outcome;
   } finally {
     clearTimeout(timer);
     await server.close();
   }
 }
 
-/** The paths that a proxy has to send to the check. */
+function listenForLogin({ config: { host, port, certificate } }: CheckContext, { listener }: OneLogin) {
+  const observer = { unreadableRequest() {}, limitHit() {} };
+  return listen(listener, { host, port }, { ...limits, stopIdleTime: 0, connections }, observer, certificate);
+}
+
+function explainListenError(context: CheckContext, { message }: ListenError): Finding {
+  const port = context.describe('port');
+  const paths = describePathsForProxy(context);
+  return loginFindings.problem(
+    `${message}. If the relay runs there: the check has to listen in its place for one login`,
+    `stop it for a minute (with systemd, login-relay.socket, too); or give another ${port}, and let the proxy send ${paths} there until the check is over`,
+  );
+}
+
+/** Names the paths that a proxy has to send to the check. */
 function describePathsForProxy({
   registration: {
     paths: [{ word, callbackPath }],
@@ -72,7 +74,7 @@ function describePathsForProxy({
 }
 
 function formatInvitation({ registration, frontEnd }: CheckContext, { startUrl, frontEnd: served }: OneLogin): string {
-  const minutes = usualPatience / 60_000;
+  const minutes = loginTime / 60_000;
   const refresh = served.asksForRefresh ? ', and asks for a refresh token' : '';
   return `Open this address in a browser within ${minutes} minutes, and log in:
 
@@ -85,14 +87,15 @@ What the provider answers stays on this terminal. Ctrl-C stops the check.
 `;
 }
 
-/** Explains that nothing came back. A provider that shows an error itself does not send the browser back. */
-function explainSilence({ registration, describe }: CheckContext, why: 'late' | 'stopped'): Finding {
+/** Explains that no callback came. A provider that shows an error itself does not send the browser back. */
+function explainNoCallback({ registration, describe }: CheckContext, why: 'late' | 'stopped'): Finding {
   const message = why === 'late' ? 'no login came back in time' : 'stopped before a login came back';
   const compare = `if the provider has shown an error, register exactly ${registration.callbackUri}, and compare ${describe('clientId')}, ${describe('scope')} and the scope separator`;
   const reach = `if the address did not open, let ${describe('baseUrl')} lead to this machine`;
-  return subject.problem(message, `${compare}; ${reach}`);
+  return loginFindings.problem(message, `${compare}; ${reach}`);
 }
 
+/** Explains a callback that ended the login with a failure. */
 function explainFailure(
   { registration, describe, describeOfProvider }: CheckContext,
   { code, detail, providerError }: RelayError,
@@ -103,12 +106,11 @@ function explainFailure(
     query_missing: 'let the proxy pass the query',
     access_denied: 'log in with an account that may, and consent',
   };
-  const scopes = `correct ${describe('scope')}, or ${describe('scopeSeparator')} if scopes are not separated by spaces`;
-  const ofScope = `${providerError}`.includes('scope') ? scopes : undefined;
-  return subject.problem(
-    detail,
-    ofScope ??
-      fixes[code] ??
-      `see what the provider’s documentation says; compare ${describe('authorizeParams')} and ${describeOfProvider('pkce')}`,
-  );
+  if (providerError?.includes('scope')) {
+    const separator = describe('scopeSeparator');
+    const fix = `correct ${describe('scope')}, or ${separator} if scopes are not separated by spaces`;
+    return loginFindings.problem(detail, fix);
+  }
+  const otherwise = `see what the provider’s documentation says; compare ${describe('authorizeParams')} and ${describeOfProvider('pkce')}`;
+  return loginFindings.problem(detail, fixes[code] ?? otherwise);
 }

@@ -7,7 +7,7 @@ import { createSeal, isPossible } from '../sealing/sealed.ts';
 import { longestDays } from '../times.ts';
 import type { ClientMetadata } from './read-metadata.ts';
 
-/** The hash of a client identifier, to which codes and tokens are bound. The identifier itself may be long. */
+/** Hashes a client identifier, which may be long. Codes and tokens are bound to the hash. */
 export function hashClient(id: string): string {
   return hash('sha256', id, 'base64url');
 }
@@ -20,25 +20,25 @@ const content = v.object({
 });
 
 /**
- * Client identifiers of the form `<front end>.lr1_…`, which contain their client, sealed, so that nothing is stored.
+ * Issues and opens client identifiers of the form `<front end>.lr1_…`. They contain their client, sealed, so that nothing
+ * is stored.
  *
- * @param audience the relays that accept the identifiers
+ * @param audience the issuer that accepts the identifiers, or `offlineAudience` for every relay with the key
  */
 export function createClientIds(keys: KeyRing, frontEnd: string, audience: string, now: Clock) {
   const seal = createSeal('client', keys, content);
   const prefix = `${frontEnd}.`;
   return {
     frontEnd,
-    /** @param days until the identifier expires */
+    /** Seals a client into an identifier. @param days until it expires */
     issue({ redirectUris, name }: ClientMetadata, days: number): string {
       const endsAt = secondsOf(now) + days * 86_400;
-      const held = { redirectUris: [...redirectUris], name, endsAt };
-      return prefix + seal.seal(held, frontEnd, audience);
+      return prefix + seal.seal({ redirectUris: [...redirectUris], name, endsAt }, frontEnd, audience);
     },
     /**
      * Opens the client in an identifier.
      *
-     * @returns undefined if it is not such an identifier, is altered, or was made with other keys or for another
+     * @returns undefined if the identifier is of another form, is altered, or was made with other keys or for another
      *   audience
      * @throws {RelayError} `client_expired`
      */

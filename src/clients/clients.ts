@@ -12,27 +12,28 @@ import { createClientIds } from './client-ids.ts';
 import type { DocumentRule, Documents } from './fetch-documents.ts';
 import type { Client, ClientMetadata } from './read-metadata.ts';
 
-/** The audience of identifiers that operators make offline, for every relay that has the key. */
+/** The audience of identifiers that operators make offline. Every relay that has the key accepts them. */
 export const offlineAudience = 'offline';
 
+/** Which unregistered clients a front end admits. */
 export interface ClientRules {
   readonly name: string;
   readonly origins: readonly OriginPattern[];
   /** The keys of identifiers that the operator makes offline. */
   readonly clientKeys: readonly [Secret, ...Secret[]] | undefined;
-  /** Which clients may come with a document, or register themselves. Undefined: none. */
+  /** Which clients may come with a document, or register themselves. Undefined if none may. */
   readonly clients:
     | {
         readonly documents: DocumentRule | undefined;
         readonly registration: boolean;
-        /** Schemes of apps that they may use, besides known ones and those with a dot. */
+        /** Schemes of apps that they may use, besides known schemes and schemes with a dot. */
         readonly schemes?: readonly string[] | undefined;
         readonly days: number;
       }
     | undefined;
 }
 
-interface Surroundings extends Pick<AddressLimits, 'fetchCountKeyOf' | 'countFetch' | 'countRegistration'> {
+interface ClientsContext extends Pick<AddressLimits, 'fetchCountKeyOf' | 'countFetch' | 'countRegistration'> {
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
@@ -48,21 +49,21 @@ export interface FoundClient {
 export type Clients = ReturnType<typeof createClients>;
 
 /**
- * Finds the clients that the front ends of a registration admit, whose identifiers contain them or name their documents,
- * and registers new ones.
+ * Finds the unregistered clients that the front ends of a registration admit, and registers new clients. An identifier
+ * contains its client, or is the URL of the client's document.
  */
 export function createClients(
   rules: readonly ClientRules[],
-  { issuer, keys, documents, fetchCountKeyOf, countFetch, countRegistration, now }: Surroundings,
+  { issuer, keys, documents, fetchCountKeyOf, countFetch, countRegistration, now }: ClientsContext,
 ) {
-  // At most one front end admits open clients: config/checks/access.ts.
+  // At most one front end admits open clients, as config/checks/access.ts makes sure.
   const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
   const schemes = openFrontEnd?.clients?.schemes ?? [];
-  const { ownIds, offlineIds, findHeld } = createHeldClients(rules, openFrontEnd, { issuer, keys, now });
+  const { ownIds, offlineIds, findSealed } = createSealedClients(rules, openFrontEnd, { issuer, keys, now });
 
-  /** The URL of a client's document, if the identifier is one that the rules accept. */
+  /** The URL of a client's document, if the identifier is a URL that the rules accept. */
   function documentAt(id: string): URL | undefined {
-    const { documents: rule } = openFrontEnd?.clients ?? {};
+    const rule = openFrontEnd?.clients?.documents;
     const url = rule && documentUrl(id);
     if (!rule || !url) return undefined;
     const isAccepted = rule === 'any' || rule.hosts.includes(url.host) || rule.urls.includes(id);
@@ -70,28 +71,28 @@ export function createClients(
   }
 
   return {
-    /** Whether a request may come from any page until its client is known. */
+    /** Whether a request may come from a page of any origin until its client is known. */
     takesAnyOrigin: openFrontEnd !== undefined || offlineIds.length > 0,
     takesDocuments: openFrontEnd?.clients?.documents !== undefined,
     takesNewClients: ownIds !== undefined,
     schemes,
     origins: openFrontEnd?.origins ?? [],
-    findHeld,
+    findSealed,
     /** The name of the front end that admits a client whose identifier is the URL of its document. */
     frontEndOfDocument: (id: string): string | undefined => (documentAt(id) ? openFrontEnd?.name : undefined),
     /**
-     * Finds the client of an identifier, in it or in the document that it names.
+     * Finds the client of an identifier, in the identifier itself or in its document.
      *
-     * @param expectQuestion throws unless a person can be asked. Otherwise, any page could make its visitors cause
-     *   fetches with images
-     * @returns undefined if the identifier is no client's of this registration
+     * @param expectQuestion throws unless the request opens a page, which can ask the person. Otherwise, any page could
+     *   make its visitors cause fetches by images
+     * @returns undefined if the identifier belongs to no client of this registration
      * @throws {RelayError} `client_expired`, `client_document_unreachable`, `client_document_invalid`, `rate_limited`
      *   or `overloaded`
      */
     async find(id: string, request: IncomingMessage, expectQuestion: () => void): Promise<FoundClient | undefined> {
-      const held = findHeld(id);
-      const url = held === undefined ? documentAt(id) : undefined;
-      if (openFrontEnd === undefined || url === undefined) return held;
+      const sealed = findSealed(id);
+      const url = sealed === undefined ? documentAt(id) : undefined;
+      if (openFrontEnd === undefined || url === undefined) return sealed;
       expectQuestion();
       const client = await documents.fetchClient(url, fetchCountKeyOf(request), countFetch);
       const usable = dropForeignSchemes(client, schemes);
@@ -99,9 +100,9 @@ export function createClients(
       return { frontEnd: openFrontEnd.name, client: usable };
     },
     /**
-     * Registers a client. The identifier contains everything, so nothing is stored.
+     * Registers a client.
      *
-     * @returns the identifier
+     * @returns the identifier, which contains the client, so that nothing is stored
      * @throws {RelayError} `client_metadata_invalid` or `rate_limited`
      * @see RFC 7591 §3
      */
@@ -116,14 +117,14 @@ export function createClients(
   };
 }
 
-/** Reads the clients that identifiers contain. */
-function createHeldClients(
+/** Finds the clients that identifiers contain. */
+function createSealedClients(
   rules: readonly ClientRules[],
   openFrontEnd: ClientRules | undefined,
-  { issuer, keys, now }: Pick<Surroundings, 'issuer' | 'keys' | 'now'>,
+  { issuer, keys, now }: Pick<ClientsContext, 'issuer' | 'keys' | 'now'>,
 ) {
   const schemes = openFrontEnd?.clients?.schemes ?? [];
-  // Identifiers that this relay issues to clients that register themselves.
+  // The identifiers that this relay issues to clients that register themselves.
   const ownIds = openFrontEnd?.clients?.registration
     ? createClientIds(keys, openFrontEnd.name, issuer, now)
     : undefined;
@@ -139,7 +140,7 @@ function createHeldClients(
    * @returns undefined if the identifier contains no client of this registration
    * @throws {RelayError} `client_expired`
    */
-  function findHeld(id: string, evenIfExpired = false): FoundClient | undefined {
+  function findSealed(id: string, evenIfExpired = false): FoundClient | undefined {
     for (const ids of ownIds === undefined ? offlineIds : [...offlineIds, ownIds]) {
       const client = ids.openClient(id, evenIfExpired);
       if (client === undefined) continue;
@@ -150,7 +151,7 @@ function createHeldClients(
     return undefined;
   }
 
-  return { ownIds, offlineIds, findHeld };
+  return { ownIds, offlineIds, findSealed };
 }
 
 /** Drops redirect URIs whose schemes are not allowed any more. */

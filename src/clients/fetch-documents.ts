@@ -9,24 +9,25 @@ import { createUpstreamClient } from '../upstream/client.ts';
 import { createPublicLookup, isPublicUrl } from '../upstream/public-addresses.ts';
 import { type Client, readClientName, readRedirectUris } from './read-metadata.ts';
 
-/** Seconds. Documents are kept for no shorter and no longer time, whatever their headers say. */
+/** The shortest and longest time for which a document is kept, in seconds, whatever its headers say. */
 const shortestLife = 60;
 const longestLife = 3600;
 const mostKept = 256;
 const concurrentFetches = 32;
-/** At most so many for one count key, so that visitors from one address cannot take all places. */
+/** The same for one count key, so that one address cannot take all places. */
 const concurrentFetchesOfKey = 4;
 
-/** Which documents are accepted: of `hosts`, with their ports, or at exact `urls`. */
+/** Which documents are accepted: all, or the documents at these hosts (with port) and at these exact URLs. */
 export type DocumentRule = 'any' | { readonly hosts: readonly string[]; readonly urls: readonly string[] };
 
 export type Documents = ReturnType<typeof createDocuments>;
 
 /**
- * Fetches documents, each within 3 seconds, and keeps them for a minute to an hour, as their headers say. It uses no
- * proxy, because it has to check the address of the connection.
+ * Fetches the documents of clients, each within 3 seconds, and keeps them for a minute to an hour, as their headers say.
+ * It uses no proxy, because it has to check the address of the connection.
  *
  * @param mayBeHere whether documents may be on this machine, for development
+ * @param resolve replaces the system's lookup of host names, for tests
  */
 export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: LookupFunction) {
   const client = createUpstreamClient({
@@ -40,16 +41,17 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
   const join = createJointWork<Client>();
 
   /**
-   * Fetches a document, validates it, and keeps it. @throws {RelayError} `client_document_invalid`, or why the call
-   * failed
+   * Fetches a document, validates it, and keeps it.
+   *
+   * @throws {RelayError} `client_document_invalid`, or why the call failed
    */
   async function fetchDocument(url: URL): Promise<Client> {
     const { href } = url;
     const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;
-    const { status, headers, body } = await client.call(request, () => {}).catch(failForClient);
+    const { status, headers, body } = await client.call(request, () => {}).catch(failAsDocument);
     const isJson = /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? '');
     const document = status === 200 && isJson ? parseJsonObject(body) : undefined;
-    const redirectUris = usableUris(document?.['redirect_uris']);
+    const redirectUris = pickUsableUris(document?.['redirect_uris']);
     if (!isObject(document) || document['client_id'] !== href || redirectUris === undefined) {
       throw new RelayError('client_document_invalid');
     }
@@ -59,12 +61,12 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
       redirectUris,
       name: readClientName(document),
     };
-    known.set(href, found, lifeOf(headers['cache-control']) * 1000);
+    known.set(href, found, secondsToKeep(headers['cache-control']) * 1000);
     return found;
   }
 
-  /** As `fetchDocument`, but only a few at once for one count key. @throws {RelayError} `overloaded` */
-  async function fetchForKey(countKey: string, url: URL): Promise<Client> {
+  /** As `fetchDocument`, but with a limit of fetches at once for one count key. @throws {RelayError} `overloaded` */
+  async function fetchWithinLimit(countKey: string, url: URL): Promise<Client> {
     const count = inFlight.get(countKey) ?? 0;
     if (count >= concurrentFetchesOfKey) throw new RelayError('overloaded');
     inFlight.set(countKey, count + 1);
@@ -79,11 +81,11 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
 
   return {
     /**
-     * Fetches the client of a document, unless it is kept.
+     * The client of a document, which is fetched unless it is kept.
      *
-     * @param countKey from `fetchCountKeyOf`
+     * @param countKey from `fetchCountKeyOf`; undefined if the fetch is not counted
      * @param count counts a fetch, and may refuse it
-     * @throws {RelayError} `client_document_unreachable` or `client_document_invalid`
+     * @throws {RelayError} `client_document_unreachable`, `client_document_invalid` or `overloaded`, or as `count`
      */
     async fetchClient(
       url: URL,
@@ -95,28 +97,29 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
       if (!isPublicUrl(url, mayBeHere)) throw new RelayError('client_document_unreachable');
       if (countKey === undefined) return await join(url.href, () => fetchDocument(url));
       await count(countKey);
-      return await join(url.href, () => fetchForKey(countKey, url));
+      return await join(url.href, () => fetchWithinLimit(countKey, url));
     },
     close: client.close,
   };
 }
 
 /** Turns the failure of a fetch into a failure of the client's document. */
-function failForClient(error: unknown): never {
+function failAsDocument(error: unknown): never {
   if (!(error instanceof RelayError) || error.code === 'overloaded') throw error;
   const isUnusable = error.code === 'provider_answer_unusable';
   throw new RelayError(isUnusable ? 'client_document_invalid' : 'client_document_unreachable');
 }
 
-/** The redirect URIs that the relay accepts. The others may be for other servers. */
-function usableUris(given: unknown): readonly string[] | undefined {
+/** Picks the redirect URIs that the relay accepts. The others may be meant for other servers. */
+function pickUsableUris(given: unknown): readonly string[] | undefined {
   const all = Array.isArray(given) ? given.slice(0, 100) : [];
-  return readRedirectUris(all.filter((uri) => readRedirectUris([uri]) !== undefined).slice(0, 20));
+  const usable = all.filter((uri) => readRedirectUris([uri]) !== undefined);
+  return readRedirectUris(usable.slice(0, 20));
 }
 
 /** Seconds for which a document is kept. @see RFC 9111 §5.2.2 */
-function lifeOf(cacheControl = ''): number {
+function secondsToKeep(cacheControl = ''): number {
   const [, seconds = '0'] = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(cacheControl) ?? [];
-  const isFresh = !/\bno-(store|cache)\b/i.test(cacheControl);
-  return Math.min(longestLife, Math.max(shortestLife, isFresh ? Number(seconds) : 0));
+  const mayBeKept = !/\bno-(store|cache)\b/i.test(cacheControl);
+  return Math.min(longestLife, Math.max(shortestLife, mayBeKept ? Number(seconds) : 0));
 }

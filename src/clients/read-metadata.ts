@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { mayBeOfStranger } from '../origins/app-schemes.ts';
 import { nativeRedirectUri } from '../origins/schemas.ts';
 
+/** A client that is not registered in the configuration. */
 export interface Client extends ClientMetadata {
   readonly id: string;
   /**
@@ -20,7 +21,7 @@ const longestName = 40;
 const mostRedirectUris = 20;
 /** Control characters, line ends, and characters that reorder or hide others. */
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
-/** More marks on one letter than languages need, which would cover the lines above and below. */
+/** More than three marks on one letter, which no language needs, and which would cover the lines above and below. */
 const piledMarks = /(\p{M}{3})\p{M}+/gu;
 
 /** Reads the redirect URIs of a client. @returns undefined unless they are 1 to 20 that native clients may have */
@@ -33,10 +34,10 @@ const redirectUris = v.pipe(v.array(nativeRedirectUri), v.minLength(1), v.maxLen
 const texts = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostRedirectUris));
 
 /**
- * Reads the redirect URIs of a client that registers itself. Those that it may not have are left out, because a client
- * lists the ones of all its versions.
+ * Reads the redirect URIs of a client that registers itself. It leaves out the URIs that the client may not have, because
+ * a client lists the URIs of all its versions.
  *
- * @param ownSchemes schemes of apps that are allowed besides known ones and those with a dot
+ * @param ownSchemes schemes of apps that are allowed besides known schemes and schemes with a dot
  * @returns undefined unless they are 1 to 20 texts
  */
 export function readRegistrableUris(given: unknown, ownSchemes: readonly string[]) {
@@ -48,7 +49,7 @@ export function readRegistrableUris(given: unknown, ownSchemes: readonly string[
   });
   return {
     redirectUris: read.flatMap(({ uri }) => uri ?? []),
-    /** The same, in the client's spelling. */
+    /** The same URIs in the client's own spelling. */
     asGiven: read.flatMap(({ text, uri }) => (uri === undefined ? [] : [text])),
     leftOut: read.flatMap(({ text, uri }) => (uri === undefined ? [text] : [])),
   };

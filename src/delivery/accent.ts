@@ -2,38 +2,44 @@ type Rgb = readonly [number, number, number];
 
 const black: Rgb = [0, 0, 0];
 const white: Rgb = [255, 255, 255];
-const grounds: readonly Rgb[] = [
-  [255, 253, 248],
-  [26, 33, 30],
-];
+/** The backgrounds of text in light and in dark, `--sheet` in html.ts. */
+const lightGround: Rgb = [255, 253, 248];
+const darkGround: Rgb = [26, 33, 30];
 /** The least contrast of text. @see WCAG 2.2, 1.4.3 */
 const leastContrast = 4.5;
 
-/** CSS with this colour for buttons, and for links the nearest colour with enough contrast. */
+/**
+ * The style sheet of an operator's colour. Buttons have this colour, and links the nearest colour with enough contrast.
+ *
+ * @param colour as `#rrggbb`
+ */
 export function accentStyle(colour: string): string {
-  const given = rgbOf(colour);
+  const given = parseHex(colour);
   const ink = contrast(given, white) >= contrast(given, black) ? white : black;
-  const strong = mixed(given, ink === white ? black : white, 0.15);
-  const [light = '', dark = ''] = grounds.map((ground, index) => {
-    const accent = readable(given, ground, index === 0 ? black : white);
-    return `:root { --accent: ${hexOf(accent)}; --strong: ${hexOf(strong)}; --on-accent: ${hexOf(ink)} }`;
-  });
-  const button = `nav[data-login] a:first-child { background: ${hexOf(given)} }`;
+  const strong = mix(given, ink === white ? black : white, 0.15);
+  const rule = (ground: Rgb, towards: Rgb) => {
+    const accent = withContrast(given, ground, towards);
+    return `:root { --accent: ${toHex(accent)}; --strong: ${toHex(strong)}; --on-accent: ${toHex(ink)} }`;
+  };
+  const light = rule(lightGround, black);
+  const dark = rule(darkGround, white);
+  const button = `nav[data-login] a:first-child { background: ${toHex(given)} }`;
   return `${light}\n@media (prefers-color-scheme: dark) { ${dark} }\n${button}\n`;
 }
 
-/** Mixes the colour with another one until it has enough contrast. */
-function readable(colour: Rgb, ground: Rgb, towards: Rgb): Rgb {
-  for (let part = 0; part < 1; part += 0.05) {
-    const mix = mixed(colour, towards, part);
-    if (contrast(mix, ground) >= leastContrast) return mix;
+/** Mixes a colour with black or white until it has enough contrast to its background. */
+function withContrast(colour: Rgb, ground: Rgb, towards: Rgb): Rgb {
+  for (let share = 0; share < 1; share += 0.05) {
+    const mixed = mix(colour, towards, share);
+    if (contrast(mixed, ground) >= leastContrast) return mixed;
   }
   return towards;
 }
 
-function mixed(one: Rgb, other: Rgb, part: number): Rgb {
-  const mix = (a: number, b: number) => Math.round(a + (b - a) * part);
-  return [mix(one[0], other[0]), mix(one[1], other[1]), mix(one[2], other[2])];
+/** Mixes two colours. @param share the share of the other colour, from 0 to 1 */
+function mix(one: Rgb, other: Rgb, share: number): Rgb {
+  const mixChannel = (a: number, b: number) => Math.round(a + (b - a) * share);
+  return [mixChannel(one[0], other[0]), mixChannel(one[1], other[1]), mixChannel(one[2], other[2])];
 }
 
 /** @see https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
@@ -45,15 +51,15 @@ function contrast(one: Rgb, other: Rgb): number {
 /** @see https://www.w3.org/TR/WCAG22/#dfn-relative-luminance */
 function luminance(rgb: Rgb): number {
   const linear = (channel: number) => {
-    const part = channel / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    const share = channel / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   };
   return 0.2126 * linear(rgb[0]) + 0.7152 * linear(rgb[1]) + 0.0722 * linear(rgb[2]);
 }
 
-function rgbOf(colour: string): Rgb {
+function parseHex(colour: string): Rgb {
   const channel = (at: number) => Number.parseInt(colour.slice(at, at + 2), 16);
   return [channel(1), channel(3), channel(5)];
 }
 
-const hexOf = (rgb: Rgb) => `#${rgb.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+const toHex = (rgb: Rgb) => `#${rgb.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;

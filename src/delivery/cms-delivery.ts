@@ -9,26 +9,26 @@ import { headingOfFailure } from './page-texts.ts';
 import { type Pages, setPageHeaders } from './pages.ts';
 
 /**
- * The delivery to Decap CMS and Sveltia CMS: exchanges the code, and answers with a page in their popup that hands over
- * the token or the failure by `postMessage`.
+ * Delivers logins to Decap CMS and Sveltia CMS: exchanges the code, and answers with a page in their popup that hands
+ * over the token or the failure by `postMessage`.
  *
  * @param backend the `backend.name` of the CMS, which the messages contain
- * @param origins of its admin page. No other page gets the token or the failure
+ * @param origins the origins of the admin page. No other page gets the token or the failure
  * @see https://decapcms.org/docs/external-oauth-clients/
  */
 export function cmsDelivery(backend: string, origins: readonly OriginPattern[], pages: Pages): Delivery {
   const { text } = pages;
   const policy = pages.policy({ script });
-  const places = {
+  const addresses = {
     origins: origins.filter((one) => !hasStar(one)),
     patterns: origins.filter(hasStar).map(expressionOf),
   };
 
-  /** The page in the popup. If it cannot hand the result over, it tells the person. */
-  function page(ctx: Context, content: object, failure?: RelayError): string {
+  /** Creates the page in the popup. If it cannot hand the result over, it tells the person. */
+  function createPage(ctx: Context, content: object, failure?: RelayError): string {
     const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;
-    const messages = asciiJson({ ...places, greeting: `authorizing:${backend}`, result });
+    const messages = asciiJson({ ...addresses, greeting: `authorizing:${backend}`, result });
     const heading = failure ? headingOfFailure(failure.code) : 'cms_heading';
     const main = html`<h1>${text(heading)}</h1>
 ${failure && pages.whatHappened(failure)}
@@ -49,25 +49,24 @@ ${failure && pages.whomToAsk}
   return {
     takes: 'token',
     succeed(ctx, granted) {
-      // The provider's refresh token stays in the relay.
-      const given = granted.token.refreshToken ? granted.forFrontEnd() : granted.token;
-      const { accessToken: token, refreshToken } = given;
-      // Only the messages may hand out the token: otherwise, pages of other front ends at this registration could read
-      // it here.
+      // The CMS gets a refresh token of the relay instead of the provider's.
+      const handedOver = granted.token.refreshToken ? granted.forFrontEnd() : granted.token;
+      const { accessToken: token, refreshToken } = handedOver;
+      // Otherwise, pages of other front ends at this registration could read the token from the answer.
       forbidReading(ctx);
-      ctx.body = page(ctx, { token, refreshToken, provider: backend });
+      ctx.body = createPage(ctx, { token, refreshToken, provider: backend });
     },
     fail(ctx, failure) {
       // Decap CMS shows the message, Sveltia CMS the error.
       const { detail, code, oauthError } = failure;
       const errorCode = code === 'access_refused' ? oauthError : undefined;
       const content = { provider: backend, message: detail, error: detail, errorCode };
-      answerWith(ctx, failure, page(ctx, content, failure));
+      answerWith(ctx, failure, createPage(ctx, content, failure));
     },
   };
 }
 
-/** JSON that is safe inside a script element, and free of line ends: Decap CMS reads the result with `(.+)$`. */
+/** JSON that is safe inside a script element. It has no line ends, because Decap CMS reads the result with `(.+)$`. */
 function asciiJson(value: object): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x25\x27-\x3b\x3d\x3f-\x7e]/g,
@@ -76,10 +75,10 @@ function asciiJson(value: object): string {
 }
 
 /**
- * The handshake of Decap CMS and Sveltia CMS. It posts a greeting without a secret to each address of the CMS, or to
- * any page if the addresses contain a `*`. A page at a right address repeats the greeting, and only that page gets the
- * result, because another page may have replaced it in the window meanwhile. The greeting is posted once, because
- * Sveltia CMS takes any further message for the result.
+ * The handshake of Decap CMS and Sveltia CMS. The script posts a greeting without a secret to each address of the CMS, or
+ * to any page if the addresses contain a `*`. A page at one of the addresses repeats the greeting. Only the origin of that
+ * message gets the result, because another page may load in the window meanwhile. The script posts the greeting once,
+ * because Sveltia CMS takes any further message for the result.
  */
 const script = `
 (() => {

@@ -47,9 +47,10 @@ const script = `
   const button = document.querySelector('[value=continue]');
   const tooEarly = document.getElementById('too-early');
   const unread = document.getElementById('unread');
-  // Whether the last press of each key and pointer began in time.
+  // For each key and pointer, whether its last press began in time.
   const inTime = new Map();
-  // The question in strips, which are lower than a line. Of each strip: since when it has been in view, or seen.
+  // The question is divided into strips, which are lower than a line. Each strip has the time since which it has been in
+  // view, or is seen.
   const height = 8;
   const seen = -Infinity;
   const parts = Array.from(document.querySelectorAll('[data-asked]'), (element) => ({ element, strips: [] }));
@@ -62,7 +63,7 @@ const script = `
   // Pixels by which an honest window may reach beyond its screen: a maximized one has its frame there.
   const frame = 24;
   const isSecond = (since, now) => now - since >= 1000;
-  // When it happened: a busy machine delivers presses late.
+  // The time of the press itself, because a busy machine delivers presses late.
   const isQuiet = ({ timeStamp }) => isSecond(quietSince, timeStamp);
   const endQuiet = () => {
     quietSince = performance.now();
@@ -126,13 +127,14 @@ const script = `
     addEventListener(name, forget);
   }
   addEventListener('resize', () => {
-    // A phone's browser hides its bars while somebody scrolls: the lines stay where they are.
+    // A phone's browser hides its bars while somebody scrolls, and so changes the height. The lines stay where they are.
     if (width === innerWidth) restart();
     else forget();
     width = innerWidth;
   });
   addEventListener('scroll', ({ timeStamp }) => look(timeStamp));
-  // What was above may never have had the focus. What was read stays read: the pointer may come from the scroll bar.
+  // A window above this page may never have had the focus, so attention begins anew. What was read stays read, because
+  // the pointer may come from the scroll bar.
   document.documentElement.addEventListener('pointerenter', ({ pointerType }) => {
     if (pointerType === 'mouse') restart();
   });
@@ -151,7 +153,7 @@ const script = `
     });
   }
   button.addEventListener('click', (event) => {
-    // 0: by a key, or by what helps people who use neither keys nor a pointer.
+    // "detail" is 0 for a key, and for the aids of people who use neither keys nor a pointer.
     const isMeant = isQuiet(event) && (isAttended || event.detail === 0);
     endQuiet();
     look(event.timeStamp);
@@ -172,8 +174,8 @@ export function consentPolicy(pages: Pages): string {
   return pages.policy({ script, sendsForms: true });
 }
 
-/** What a client says about itself. Its host is proved if it has a document; anybody can choose a name. */
-export function askerOf({ id, vouchedBy, name }: Client): Asker {
+/** What a client says about itself. The host of its document is proved, but anybody can choose a name. */
+export function readAsker({ id, vouchedBy, name }: Client): Asker {
   return { host: vouchedBy === 'host' ? new URL(id).host : undefined, name };
 }
 
@@ -192,26 +194,30 @@ ${answers(pages, action, token)}
 
 /**
  * The number that a person types if the browser runs no scripts. Other sites cannot compute it, because they do not
- * have the token. Each part of the question has a digit; the first part has those that are missing to four.
+ * have the token. Each part of the question has one digit of it. If there are less than four parts, the first part has the
+ * remaining digits.
  */
 export function numberFor(question: Question): string {
   return digitsFor(question).join('');
 }
 
+/** The digits of the number, one text for each part of the question. */
 function digitsFor(question: Question): readonly string[] {
-  const count = 2 + requested(question).reduce((sum, { items }) => sum + items.length, 0);
-  const length = Math.max(count, 4);
+  // The client, the destination, and each item of what it asks for.
+  const parts = 2 + listsOf(question).flatMap(({ items }) => items).length;
+  const length = Math.max(parts, 4);
   const number = BigInt(`0x${hash('sha256', `number ${question.token}`)}`) % 10n ** BigInt(length);
   const digits = `${number}`.padStart(length, '0');
-  return [digits.slice(0, length - count + 1), ...digits.slice(length - count + 1)];
+  const extra = length - parts;
+  return [digits.slice(0, extra + 1), ...digits.slice(extra + 1)];
 }
 
 /**
- * The page that asks once more if the browser runs no scripts. Another site can switch them off, by the sandbox of a
- * frame that opens this window, so a click alone does not count there.
+ * The page that asks once more if the browser runs no scripts. A click alone does not count then, because another site can
+ * switch scripts off, by the sandbox of a frame that opens this window.
  *
- * Each part of the question has one digit of the number beside it. So in any window, however small and wherever a text
- * fragment scrolled it, a person who knows the number has seen every part.
+ * Each part of the question has one digit of the number beside it. So a person who knows the number has seen every part,
+ * however small the window is, and wherever a text fragment scrolled it.
  */
 export function confirmationPage(pages: Pages, question: Question): string {
   const { text } = pages;
@@ -225,18 +231,18 @@ ${answers(pages, action, token, typed)}`;
   return pages.page('consent_again_heading', main);
 }
 
-/** Who asks, where the login goes, and what the program gets. @param digits one for each of these parts */
+/** Who asks, where the login goes, and what the program gets. @param digits texts of `digitsFor`, if they are shown */
 function statement(pages: Pages, question: Question, digits: readonly string[] = []): Markup {
   const { text } = pages;
   const { host, name } = question.asker;
   const called = name && html`<q><bdi>${name}</bdi></q>`;
   const unchecked = called && html`<span data-warning>${text('consent_unchecked')}</span>`;
-  const left = digits.map((digit) => html` <kbd>${digit}</kbd>`);
-  const asker = html`${host === undefined ? (called ?? text('consent_nameless')) : hostOf(host)}${left.shift()}
+  const remaining = digits.map((digit) => html` <kbd>${digit}</kbd>`);
+  const asker = html`${host === undefined ? (called ?? text('consent_nameless')) : emphasizeOwner(host)}${remaining.shift()}
 ${host === undefined ? unchecked : html`<span>${called}</span>`}`;
-  const destination = html`${destinationOf(pages, question.redirectUri)}${left.shift()}`;
-  const gets = requested(question).map(({ label, items }) => {
-    const shown = items.map((item) => html`<li>${labelled(pages, item)}${left.shift()}`);
+  const destination = html`${destinationOf(pages, question.redirectUri)}${remaining.shift()}`;
+  const lists = listsOf(question).map(({ label, items }) => {
+    const shown = items.map((item) => html`<li>${describeItem(pages, item)}${remaining.shift()}`);
     return row(text(label), html`<ul>${shown}</ul>`);
   });
   return html`<dl data-lead>
@@ -245,7 +251,7 @@ ${row(text('consent_destination'), destination)}
 </dl>
 <dl>
 ${row(text('consent_account'), question.provider)}
-${gets}
+${lists}
 </dl>`;
 }
 
@@ -257,12 +263,13 @@ function row(label: Markup, value: Content): Markup {
 /** An item of a list: a text of the relay, a word, or a word with its explanation. */
 type Item = { readonly label?: Label | undefined; readonly word?: string };
 
-function labelled({ text }: Pages, { label, word }: Item): Content {
+function describeItem({ text }: Pages, { label, word }: Item): Content {
   if (label === undefined) return word;
   return word === undefined ? text(label) : html`${text(label)} <code>${word}</code>`;
 }
 
-function requested({ resource, scope, usesProvider, learns = [] }: Omit<Question, 'asker'>) {
+/** What the client asks for, as lists with labels. */
+function listsOf({ resource, scope, usesProvider, learns = [] }: Omit<Question, 'asker'>) {
   const lists: { readonly label: Label; readonly items: readonly Item[] }[] = [];
   if (resource !== undefined) {
     lists.push({ label: 'consent_resource', items: [{ word: resource.replace(/^https:\/\//, '') }] });
@@ -270,14 +277,14 @@ function requested({ resource, scope, usesProvider, learns = [] }: Omit<Question
     lists.push({ label: 'consent_learns', items: [{ label: 'scope_identity' }, ...learned] });
   }
   if (usesProvider) {
-    const items = scope?.split(' ').map((word): Item => ({ label: meanings.get(word), word }));
+    const items = scope?.split(' ').map((word): Item => ({ label: scopeLabels.get(word), word }));
     lists.push({ label: 'consent_scope', items: items ?? [{ label: 'scope_everyone' }] });
   }
   return lists;
 }
 
-/** The scopes that mean the same at every provider that knows them. */
-const meanings: ReadonlyMap<string, Label> = new Map([
+/** Explanations of scopes that mean the same at every provider that knows them. */
+const scopeLabels: ReadonlyMap<string, Label> = new Map([
   ['openid', 'scope_identity'],
   ['identify', 'scope_profile'],
   ['profile', 'scope_profile'],
@@ -309,10 +316,10 @@ ${before}<button name="decision" value="continue">${text('consent_continue')}</b
 /** Where the login goes, in words: a host, or a program or app on this device. */
 function destinationOf({ text }: Pages, redirectUri: string): Content {
   const { protocol, host, hostname } = new URL(redirectUri);
-  if (protocol === 'https:') return hostOf(host);
+  if (protocol === 'https:') return emphasizeOwner(host);
   if (protocol === 'http:') return text('consent_this_device', { host: hostname });
   const scheme = protocol.slice(0, -1);
-  // The host is that of an extension in an editor: vscode://publisher.extension
+  // The host names an extension of an editor, as in vscode://publisher.extension.
   const shown = host.length > longestHost ? `${host.slice(0, longestHost)}…` : host;
   return text('consent_this_app', { scheme: shown === '' ? scheme : `${scheme}://${shown}` });
 }
@@ -320,10 +327,10 @@ function destinationOf({ text }: Pages, redirectUri: string): Content {
 const longestHost = 60;
 
 /**
- * Emphasizes the owner's part of a host: in `accounts.google.com.evil.example`, that is evil.example. It stays on one line if
- * it fits: a line that ends in `accounts.google.com.e` looks like Google's.
+ * Emphasizes the part of a host that its owner has registered, as evil.example in `accounts.google.com.evil.example`. The
+ * part stays on one line if it fits, because a line that ends in `accounts.google.com.e` looks like Google's.
  */
-function hostOf(host: string): Content {
+function emphasizeOwner(host: string): Content {
   const { hostname } = new URL(`https://${host}`);
   const start = hostname.length - ownedPartOf(hostname).length;
   return start === 0 ? host : html`<i>${host.slice(0, start)}</i><b>${host.slice(start)}</b>`;

@@ -10,7 +10,7 @@ import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { SessionLogin, Sessions } from '../session/sessions.ts';
 
-/** How a finished login reaches its front end: with its token, or with an unspent code. */
+/** How a login reaches its front end: with its token, or with an unspent code; or with its failure. */
 export type Delivery = Delivers<'token', GrantedToken> | Delivers<'code', GrantedCode>;
 
 interface Delivers<Takes, Granted> {
@@ -22,17 +22,19 @@ interface Delivers<Takes, Granted> {
 interface GrantedToken {
   readonly token: TokenResponse;
   readonly audience: string;
-  /** Gets the token for the front end, whose refresh token, if it gets one, is the relay's own. */
+  /** Replaces the provider's refresh token with the relay's own, if the front end may have one. */
   forFrontEnd(): TokenResponse;
 }
 
 interface GrantedCode extends CodeGrant {
-  /** The nonce of the ID token, if that says who the person is. */
+  /** The nonce of the ID token, if the ID token says who the person is. */
   readonly nonce: string | undefined;
+  /** The client address of the login, if it is known. */
   readonly address: string | undefined;
   readonly extraFields: ExtraFields | undefined;
 }
 
+/** The address of a front end that a redirect leads to. */
 export interface Target {
   readonly url: string;
   readonly part: 'query' | 'fragment';
@@ -42,7 +44,7 @@ export interface Target {
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** The contract's delivery: exchanges the code, and redirects to the front end with `access_token`. */
+/** Delivers logins as the contract says: exchanges the code, and redirects to the front end with `access_token`. */
 export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delivery {
   return {
     takes: 'token',
@@ -54,8 +56,8 @@ export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delive
 }
 
 /**
- * The delivery of an OAuth request: redirects to the front end with a code of the relay. It contains the provider's
- * code, which is exchanged when the front end redeems the relay's code.
+ * Delivers the logins of OAuth requests: redirects to the front end with a code of the relay. That contains the provider's
+ * code, which the relay exchanges when the front end redeems its own code.
  *
  * @param issuer the relay's name in `iss`
  * @param state the front end's own `state`
@@ -83,11 +85,11 @@ export function codeDelivery(
 }
 
 /**
- * The delivery to a page that must not see tokens: exchanges the code, seals the tokens into a cookie, and redirects to
- * the page.
+ * Delivers logins to a page that must not see tokens: exchanges the code, seals the tokens into a cookie, and redirects
+ * to the page.
  *
- * @param login whose session it is, apart from the audience of its registration
- * @param page inside the front end's origin
+ * @param login the registration and the front end of the session
+ * @param page the page that the browser returns to, inside the front end's origin
  * @see RFC 10017 §6.1
  */
 export function sessionDelivery(
@@ -106,10 +108,15 @@ export function sessionDelivery(
   };
 }
 
+/** Redirects failures to a front end. @param errorOf chooses the value of `error` */
 export function failureRedirect(target: Target, errorOf: (failure: RelayError) => string): AnswerFailure {
   return (ctx, failure) => {
-    const parameters = { error: errorOf(failure), error_description: failure.detail };
-    redirect(ctx, addressAt(target, { ...parameters, request_id: ctx.state.requestId }));
+    const parameters = {
+      error: errorOf(failure),
+      error_description: failure.detail,
+      request_id: ctx.state.requestId,
+    };
+    redirect(ctx, addressAt(target, parameters));
   };
 }
 

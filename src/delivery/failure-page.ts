@@ -11,10 +11,10 @@ import { headingOfFailure } from './page-texts.ts';
 import { type Pages, setPageHeaders } from './pages.ts';
 
 /** The links of the failure page, and its look. */
-interface Targets {
+interface PageTargets {
   /** The address that starts the front end's login, if a link can do so. */
   readonly loginUrl: string | undefined;
-  /** Whether `loginUrl` is a page of a resource, which takes nothing of what the failed login was started with. */
+  /** Whether `loginUrl` is a page of a resource. It takes no parameters of the failed login. */
   readonly isOfDoor?: boolean;
   readonly origin: string | undefined;
   readonly peekLogin: PeekLogin;
@@ -22,8 +22,8 @@ interface Targets {
   readonly pages: Pages;
 }
 
-/** Failures that only an operator or developer can repair, so the page offers no new login. */
-const lasting: ReadonlySet<FailureCode> = new Set<FailureCode>([
+/** Failures that only an operator or developer can repair. The page offers no new login after them. */
+const notByLogin: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'not_found',
   'page_unknown',
   'client_unknown',
@@ -41,28 +41,28 @@ const lasting: ReadonlySet<FailureCode> = new Set<FailureCode>([
 ]);
 
 /**
- * Answers failures with a page for people, and with JSON for programs. People send navigations that accept HTML, except
- * at the user lookup and health, which programs call.
+ * Creates the answer to failures: a page for people, JSON for programs. A person is behind a navigation that accepts HTML,
+ * except at endpoints such as the user lookup and health, which only programs call.
  */
-export function failurePage(targets: Targets): AnswerFailure {
+export function failurePage(targets: PageTargets): AnswerFailure {
   const { pages } = targets;
   const back = linkBack(targets, 'back_to');
   return (ctx, failure) => {
     const { code } = failure;
-    if (!isOfPeople(ctx.state.action) || !isShownToPerson(ctx)) {
+    if (!isForPeople(ctx.state.action) || !isShownToPerson(ctx)) {
       answerJson(ctx, failure);
       return;
     }
-    const again = lasting.has(code) ? undefined : loginAgainUrl(ctx, code, targets);
-    const words = code === 'access_refused' ? 'log_in_otherwise' : 'log_in_again';
-    const login = again === undefined ? undefined : html`<a href="${again}">${pages.text(words)}</a>`;
+    const loginUrl = notByLogin.has(code) ? undefined : loginAgainUrl(ctx, code, targets);
+    const label = code === 'access_refused' ? 'log_in_otherwise' : 'log_in_again';
+    const login = loginUrl === undefined ? undefined : html`<a href="${loginUrl}">${pages.text(label)}</a>`;
     // If the front end is gone, the links would lead to another one.
     const hasLinks = code !== 'front_end_gone';
     answerWithPage(ctx, failure, pages, hasLinks ? { login, back } : {});
   };
 }
 
-/** Answers a failure with a page. @param links `login` is the first one, and the one that most people need */
+/** Answers a failure with a page. @param links `login` comes first, because most people need it */
 export function answerWithPage(
   ctx: Context,
   failure: RelayError,
@@ -80,21 +80,22 @@ ${pages.whomToAsk}
   setPageHeaders(ctx, pages.policy());
 }
 
+/** A link to the page of the front end. Undefined if it has none. */
 export function linkBack(
-  { frontendUrl, pages }: Pick<Targets, 'frontendUrl' | 'pages'>,
-  words: 'back_to' | 'home_go',
+  { frontendUrl, pages }: Pick<PageTargets, 'frontendUrl' | 'pages'>,
+  label: 'back_to' | 'home_go',
 ): Markup | undefined {
   if (frontendUrl === undefined) return undefined;
   const site = new URL(frontendUrl).host;
-  return html`<a href="${frontendUrl}">${pages.text(words, { site })}</a>`;
+  return html`<a href="${frontendUrl}">${pages.text(label, { site })}</a>`;
 }
 
-/** Whether people open addresses with this action. They may also have misspelt an address that does not exist. */
-function isOfPeople(action: Action | undefined): boolean {
+/** Whether people open addresses with this action. A person may also have misspelt an address, which has no action. */
+function isForPeople(action: Action | undefined): boolean {
   return action === undefined || ['home', 'start', 'callback', 'consent'].includes(action);
 }
 
-/** Whether a person will see the answer. Marks the answer for caches as depending on it. */
+/** Whether a person will see the answer. It tells caches that the answer depends on this. */
 function isShownToPerson(ctx: Context): boolean {
   ctx.vary('Accept, Sec-Fetch-Mode');
   return isNavigation(ctx);
@@ -102,7 +103,7 @@ function isShownToPerson(ctx: Context): boolean {
 
 /**
  * Whether a browser opens this address as a page. Over plain http beyond this machine, browsers send no
- * `Sec-Fetch-Mode`, so `Accept` has to do.
+ * `Sec-Fetch-Mode`, so only `Accept` tells.
  *
  * @see https://www.w3.org/TR/fetch-metadata/
  */
@@ -112,13 +113,13 @@ export function isNavigation(ctx: Context): boolean {
 }
 
 /**
- * The address that starts the failed login again. It keeps `state` or the page to return to, because a front end that
- * checks its state would ignore the new login. Neither is verified, and need not be: an attacker can put anything into
- * an ordinary start link. A person who was refused gets to choose another account.
+ * The address that starts the failed login again. It keeps `state`, because a front end that checks its state would
+ * ignore the new login, and the page to return to. Neither is verified, and need not be: an attacker can put anything into
+ * an ordinary start link. A person who was refused may choose another account.
  *
- * @returns undefined if no link can start the login. An OAuth login needs a new challenge of the front end
+ * @returns undefined if no link can start the login, because an OAuth login needs a new challenge of the front end
  */
-function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, isOfDoor, origin, peekLogin }: Targets) {
+function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, isOfDoor, origin, peekLogin }: PageTargets) {
   const { action } = ctx.state;
   // Without an action, the target may not even be a URL.
   if (action === undefined || loginUrl === undefined || isOfDoor) return loginUrl;
@@ -134,7 +135,7 @@ function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, isOfDoor, or
   return parameters.length === 0 ? loginUrl : withParameters(loginUrl, parameters);
 }
 
-/** The request in a start, without parameters that cannot be used, because these would fail again. */
+/** The request in a start, without unusable parameters, which would fail again. */
 function requestOfStart(query: Query, origin: string | undefined): FrontEndRequest {
   return {
     state: unlessFailed(() => readFrontEndState(query)),

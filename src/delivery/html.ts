@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { securityHeaders } from '../http/response-headers.ts';
 
+/** Text in which all that must be escaped is escaped. */
 export interface Markup {
   readonly markup: string;
 }
@@ -21,15 +22,15 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** Template tag that escapes every value except {@link Markup}. */
+/** A template tag that escapes every value except {@link Markup}. */
 export function html(strings: TemplateStringsArray, ...values: Content[]): Markup {
-  return { markup: strings.map((string, index) => string + markupOf(values[index])).join('') };
+  return { markup: strings.map((string, index) => string + toMarkup(values[index])).join('') };
 }
 
-function markupOf(content: Content): string {
+function toMarkup(content: Content): string {
   if (content === undefined) return '';
   if (typeof content === 'string') return escapeHtml(content);
-  return 'markup' in content ? content.markup : content.map(markupOf).join('\n');
+  return 'markup' in content ? content.markup : content.map(toMarkup).join('\n');
 }
 
 /** Colours, texts and style sheet of the relay's pages and the demo. */
@@ -47,6 +48,7 @@ a { color: var(--accent); text-underline-offset: 0.2em }
 @media (min-width: 40rem) { body { padding-top: clamp(1.5rem, 10svh, 8rem) } }
 `;
 
+/** The style sheet of the relay's pages. */
 export const pageStyle = `${commonStyle}
 body { display: grid; align-content: start; justify-items: center }
 main { width: min(100%, 28rem) }
@@ -89,9 +91,9 @@ small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1
  *
  * @param allowed.sheet the only style sheet
  * @param allowed.script the only script
- * @param allowed.hasImages whether images are allowed, as `data:` URLs. A script in one does not run
- * @param allowed.sendsForms whether the page has a form. `form-action` cannot be used with it: browsers apply that to
- *   the redirects that follow, and where the provider redirects to is not known
+ * @param allowed.hasImages whether images are allowed, as `data:` URLs. A script in an image does not run
+ * @param allowed.sendsForms whether the page has a form. Then the policy has no `form-action`, because browsers also apply
+ *   it to the redirects after the form, and the relay does not know where the provider redirects to
  */
 export function pagePolicy({
   sheet = pageStyle,
@@ -104,17 +106,15 @@ export function pagePolicy({
   readonly hasImages?: boolean;
   readonly sendsForms?: boolean;
 } = {}): string {
-  return [
-    securityHeaders['Content-Security-Policy'],
-    `style-src ${hashSource(sheet)}`,
-    ...(hasImages ? ['img-src data:'] : []),
-    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
-    "base-uri 'none'",
-    ...(sendsForms ? [] : ["form-action 'none'"]),
-  ].join('; ');
+  const directives = [securityHeaders['Content-Security-Policy'], `style-src ${hashSource(sheet)}`];
+  if (hasImages) directives.push('img-src data:');
+  if (script !== undefined) directives.push(`script-src ${hashSource(script)}`);
+  directives.push("base-uri 'none'");
+  if (!sendsForms) directives.push("form-action 'none'");
+  return directives.join('; ');
 }
 
-/** @see https://www.w3.org/TR/CSP3/#grammardef-hash-source */
+/** The source of a script or style sheet in a policy. @see https://www.w3.org/TR/CSP3/#grammardef-hash-source */
 function hashSource(text: string): string {
   return `'sha256-${hash('sha256', text, 'base64')}'`;
 }
@@ -131,7 +131,7 @@ export function htmlPage(
   } = {},
 ): string {
   const { scripts, sheet = pageStyle, lang = 'en', header } = parts;
-  // Of the title, which is always in that language: so Arabic and Hebrew are written from right to left.
+  // `dir="auto"` takes the direction from the title, which is in the language of the page, such as Arabic or Hebrew.
   return html`<!doctype html>
 <html lang="${lang}" dir="auto">
 <meta charset="utf-8">

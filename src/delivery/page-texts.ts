@@ -1,6 +1,6 @@
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 
-/** What the relay's pages say besides failures. Words in braces are filled in. */
+/** The texts of the relay's pages, besides the details of failures. Words in braces are filled in. */
 const labels = {
   heading_failed: 'Login failed',
   heading_access_denied: 'Login cancelled',
@@ -83,8 +83,8 @@ const labels = {
   scope_public: 'reading and changing your public repositories',
 } as const;
 
-/** The failures that people can resolve or wait for. Details of all others are for developers. */
-const ofPeople = [
+/** The failures whose details are for people, who can resolve them or wait. All other details are for developers. */
+const failuresForPeople = [
   'code_missing',
   'query_missing',
   'app_installed',
@@ -143,25 +143,28 @@ const ofPeople = [
   'internal_error',
 ] as const satisfies readonly FailureCode[];
 
-/** The keys of a failure's texts. The second is for a failure after which the login's code may be spent. */
+/** The keys of a failure's texts. The second key is for a failure after which the login's code may be spent. */
 const keysOf = (code: FailureCode) => [code, `${code}_spent`] as const;
 
-const failures = ofPeople.flatMap((code) => {
+const failureTexts = failuresForPeople.flatMap((code) => {
   const failure = new RelayError(code);
-  const detail = failure.detail;
-  const spent = failure.onceSpent().detail;
+  const { detail } = failure;
+  const detailOnceSpent = failure.onceSpent().detail;
   const [key, keyOnceSpent] = keysOf(code);
-  return [[key, detail], ...(spent === detail ? [] : [[keyOnceSpent, spent]])];
+  const text = [key, detail];
+  return detailOnceSpent === detail ? [text] : [text, [keyOnceSpent, detailOnceSpent]];
 });
 
+/** All texts of the relay's pages, by key. An operator can replace each. */
 export const pageTexts: Readonly<Record<string, string>> = {
   ...labels,
-  ...Object.fromEntries(failures),
+  ...Object.fromEntries(failureTexts),
 };
 
 /** The key of a text that does not describe a failure. */
 export type Label = keyof typeof labels;
 
+/** The words in braces in a text, sorted. */
 export function placeholdersOf(text: string): readonly string[] {
   return [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
 }
@@ -173,6 +176,7 @@ export function keyOfFailure({ code, detail }: RelayError): string | undefined {
   return key in pageTexts ? key : undefined;
 }
 
+/** The key of the heading for a failure. */
 export function headingOfFailure(code: FailureCode): Label {
   const key = `heading_${code}`;
   return isLabel(key) ? key : 'heading_failed';

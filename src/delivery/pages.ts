@@ -21,6 +21,7 @@ export interface PageSettings {
 
 export type Pages = ReturnType<typeof createPages>;
 
+/** Creates what the relay's pages share: texts, style sheet, header and policy. */
 export function createPages(settings: PageSettings = {}) {
   const { lang = 'en', name, logo, colour, contact, texts = {} } = settings;
   const sheet = colour === undefined ? pageStyle : pageStyle + accentStyle(colour);
@@ -29,10 +30,12 @@ export function createPages(settings: PageSettings = {}) {
     ? html`<header>${logo && html`<img src="${logo}" alt="">`}${name && html`<span>${name}</span>`}</header>`
     : undefined;
 
+  /** The text of a key, with the values in place of the words in braces. */
   function fill(key: string, values: Readonly<Record<string, Content>> = {}): Markup {
-    const parts = (texts[key] ?? pageTexts[key] ?? '').split(/\{(\w+)\}/);
-    const filled = parts.map((part, index) => (index % 2 === 0 ? part : values[part]));
-    return { markup: filled.map((part) => html`${part}`.markup).join('') };
+    const text = texts[key] ?? pageTexts[key] ?? '';
+    // Every second part is a word in braces.
+    const parts = text.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? part : values[part]));
+    return { markup: parts.map((part) => html`${part}`.markup).join('') };
   }
 
   return {
@@ -41,15 +44,15 @@ export function createPages(settings: PageSettings = {}) {
     whatHappened(failure: RelayError): Markup {
       const { person, detail } = failure;
       const key = keyOfFailure(failure);
-      const inEnglish = lang === 'en' ? detail : html`<span lang="en">${detail}</span>`;
-      const ofOperator = key !== undefined && texts[key] !== undefined ? fill(key) : undefined;
-      const ofRelay = key === undefined ? fill('failed_otherwise', { detail: inEnglish }) : detail;
+      const detailInEnglish = lang === 'en' ? detail : html`<span lang="en">${detail}</span>`;
+      const operatorText = key !== undefined && texts[key] !== undefined ? fill(key) : undefined;
+      const relayText = key === undefined ? fill('failed_otherwise', { detail: detailInEnglish }) : detail;
       return html`${person && html`<p>${fill('logged_in_as', { person: html`<b><bdi>${person}</bdi></b>` })}</p>`}
-<p>${ofOperator ?? ofRelay}</p>`;
+<p>${operatorText ?? relayText}</p>`;
     },
-    /** Where to ask for help, if the operator says so. */
-    whomToAsk: contact && html`<p>${fill('whom_to_ask', { contact: linkOf(contact) })}</p>`,
-    /** A page with this title. @param scripts elements after the content */
+    /** Tells where to ask for help. Undefined if the operator does not say. */
+    whomToAsk: contact && html`<p>${fill('whom_to_ask', { contact: contactLink(contact) })}</p>`,
+    /** Creates a page. @param scripts elements after the content */
     page: (title: Label, main: Markup, scripts?: Markup): string =>
       htmlPage(fill(title), main, { scripts, sheet, lang, header }),
     policy: (allowed: { readonly script?: string; readonly sendsForms?: boolean } = {}): string =>
@@ -57,15 +60,15 @@ export function createPages(settings: PageSettings = {}) {
   };
 }
 
-/** Sets the headers of a page: its Content-Security-Policy, and that nothing on the way may change it. */
+/** Sets the headers of a page. @param policy its Content-Security-Policy */
 export function setPageHeaders(ctx: Context, policy: string): void {
   ctx.set('Content-Security-Policy', policy);
-  // An edge that rewrites scripts or styles would break them, because their hashes are in the policy.
+  // `no-transform`, because the policy has hashes of scripts and styles: if a proxy rewrote these, they would not work.
   ctx.set('Cache-Control', 'no-store, no-transform');
   ctx.type = 'html';
 }
 
-function linkOf(contact: string): Markup {
+function contactLink(contact: string): Markup {
   const url = URL.parse(contact);
   if (url === null) return html`<a href="mailto:${contact}">${contact}</a>`;
   const { host, pathname } = url;

@@ -25,31 +25,32 @@ import type { Resource } from '../resources/resource.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { MachineCredentials } from './machine.ts';
 
+/** A front end as the configuration has it. */
 export interface FrontEndSettings {
   /** The `client_id` at the relay. */
   readonly name: string;
-  /** Whether its clients are pages, programs of people, or one program without a person. */
+  /** Whether it is a page, a program of people (`native`), or a program without a person (`machine`). */
   readonly kind: 'page' | 'native' | 'machine';
   readonly credentials?: MachineCredentials | undefined;
   /** The `hashClient` of the unregistered client that this front end stands for. */
   readonly client?: string;
-  /** The URL of the resource whose browsers it logs in. It is the relay itself, and nobody can name it as a client. */
+  /** The URL of the resource whose browsers it logs in. This front end is the relay itself, and no request can name it. */
   readonly door?: string;
   /** Set if people are asked before each login, because the client is unregistered. */
   readonly asksPeople?: boolean;
-  /** Undefined for a program, and for a CMS at several addresses. */
+  /** The origin of its pages. Undefined for a program, and for a CMS at several addresses. */
   readonly origin: OriginPattern | undefined;
   /** All origins of its pages. For a native front end, those of its apps and extensions. */
   readonly origins: readonly OriginPattern[];
-  /** The page of a front end with one origin. Others only accept OAuth logins. */
+  /** The page of a front end with one origin. Without it, a front end only takes OAuth logins. */
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth request may name. The first one is the default. */
   readonly redirectUris: readonly RedirectUri[];
-  /** The scope of its logins, which an OAuth request can narrow. Undefined for that of the registration. */
+  /** The scope of its logins, which an OAuth request can narrow. Undefined for the scope of the registration. */
   readonly scope: string | undefined;
-  /** Which people of the registration may log in here. Undefined: all. */
+  /** Which people of the registration may log in here. Undefined if all may. */
   readonly allow: Allow | undefined;
-  /** What its logins at the registration are for. Empty: the provider's API. */
+  /** The resources that its logins are for. Empty if they are for the provider's API. */
   readonly resources: readonly Resource[];
   /** How it gets tokens. With `session`, it gets none. */
   readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
@@ -75,14 +76,14 @@ export interface FrontEndContext {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** The log line shows this many words of a scope. */
+/** The most words of a scope that a log line shows. */
 const mostLogged = 20;
 /** @see RFC 6749 §3.3 */
 const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
 
 /**
- * What codes, refresh tokens and sessions of a front end are bound to. It includes the origins, because others may
- * acquire a domain later.
+ * The audience of a front end, to which its codes, refresh tokens and sessions are bound. It includes the origins, because
+ * somebody else may acquire a domain later.
  */
 export function audienceOfFrontEnd({ name, kind, origins, client }: Audience) {
   const pages = kind === 'page' ? origins.join(' ') : '';
@@ -94,19 +95,19 @@ type Audience = Pick<FrontEndSettings, 'name' | 'kind' | 'origins' | 'client'>;
 /** A page or program that logs its users in at one registration. */
 export interface FrontEnd extends ReturnType<typeof assembleFrontEnd> {
   /**
-   * The front end as one of its unregistered clients sees it.
+   * The front end with the redirect URIs of one of its unregistered clients.
    *
-   * @param client its `hashClient`
-   * @param keyRequired whether its refresh tokens must be bound to a key
+   * @param client the `hashClient` of the client
+   * @param keyRequired whether the client's refresh tokens must be bound to a key
    */
   forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd;
 }
 
-/** Creates a front end. Those of its clients share its settings and its warnings. */
+/** Creates a front end. `forClient` gives it to clients with the same settings, and warnings that come once for all. */
 export function createFrontEnd(settings: FrontEndSettings, context: FrontEndContext): FrontEnd {
   const reports = {
-    reportScope: scopeReport(settings, context),
-    reportMissingFields: missingFieldsReport(settings, context),
+    reportScope: createScopeReport(settings, context),
+    reportMissingFields: createMissingFieldsReport(settings, context),
   };
   const create = (own: FrontEndSettings): FrontEnd => ({
     ...assembleFrontEnd(own, context, reports),
@@ -147,7 +148,7 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
     ...settings,
     audience,
     origins,
-    /** Whether an `Origin` belongs to its pages. Programs send none. */
+    /** Whether an `Origin` belongs to its pages. */
     hasOrigin: matchesAny(origins),
     takesOAuth,
     /**
@@ -161,15 +162,15 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
       context.isByFlags && (tokenDelivery === 'query' || tokenDelivery === 'fragment') ? contractAnswer : anyAnswer,
     /** Answers a failure that must not reach the front end: with a page for people, with JSON for programs. */
     answerInPlace,
-    /** Answers failures before the front end is known. Only people see the popup of a CMS. */
+    /** Answers failures before the front end is known, as configured. The popup of a CMS gets a page, which people see. */
     answerFailure: errorDelivery === 'page' || isCms ? answerInPlace : answerJson,
     ...reports,
-    /** How a login reaches the front end. @param request the request of the start; undefined if it is not known */
+    /** Chooses how a login reaches the front end. @param request the request of the start, if it is known */
     deliveryOf: createDeliveries({ ...settings, audience, takesOAuth, cmsBackend, answerInPlace }, context),
   };
 }
 
-/** Chooses how each login reaches a front end. */
+/** Creates the function that chooses how a login reaches a front end. */
 function createDeliveries(
   frontEnd: FrontEndSettings & {
     readonly audience: string;
@@ -183,8 +184,8 @@ function createDeliveries(
   const { audience, takesOAuth, cmsBackend, answerInPlace } = frontEnd;
   const { registration, sessions, pages } = context;
 
-  /** The delivery of a login that must not reach the front end. It fails before a code is exchanged. */
-  function inPlace(why: FailureCode): Delivery {
+  /** The delivery of a login that must not reach the front end. The relay itself shows why, and exchanges no code. */
+  function failInPlace(why: FailureCode): Delivery {
     const succeed = () => {
       throw new RelayError(why);
     };
@@ -193,24 +194,24 @@ function createDeliveries(
 
   function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
     // The configuration may have changed since the login started.
-    if (!takesOAuth) return inPlace('client_unauthorized');
+    if (!takesOAuth) return failInPlace('client_unauthorized');
     const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
-    if (!isRegistered) return inPlace('redirect_uri_unknown');
+    if (!isRegistered) return failInPlace('redirect_uri_unknown');
     return codeDelivery(context, audience, oauth, state);
   }
 
-  /** The delivery of a login of a browser at a resource. Its failures stay here: no page there could say more of them. */
+  /** The delivery of a browser's login at a resource. The relay itself shows its failures, because no page there could. */
   function doorDelivery(challenge: string): Delivery {
     const [redirectUri] = redirectUris;
     const { door: ownResource } = frontEnd;
-    if (ownResource === undefined || redirectUri === undefined) return inPlace('front_end_gone');
+    if (ownResource === undefined || redirectUri === undefined) return failInPlace('front_end_gone');
     const oauth = { redirectUri, codeChallenge: challenge, ownResource };
     return { ...codeDelivery(context, audience, oauth, challenge), fail: answerInPlace };
   }
 
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
     if (cmsBackend) return cmsDelivery(cmsBackend, origins, pages);
-    if (tokenDelivery === 'cms' || tokenDelivery === 'code' || url === undefined) return inPlace('pkce_required');
+    if (tokenDelivery === 'cms' || tokenDelivery === 'code' || url === undefined) return failInPlace('pkce_required');
     const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
     const target = { url, part, parameters: { state } } as const;
     const redirect = failureRedirect(target, ({ code, oauthError }) => (code === 'access_refused' ? oauthError : code));
@@ -231,17 +232,15 @@ function createDeliveries(
 }
 
 interface Reports {
-  readonly reportScope: ReturnType<typeof scopeReport>;
-  readonly reportMissingFields: ReturnType<typeof missingFieldsReport>;
+  readonly reportScope: ReturnType<typeof createScopeReport>;
+  readonly reportMissingFields: ReturnType<typeof createMissingFieldsReport>;
 }
 
 /**
- * Warns once about each listed field that a login does not have. The value is left out of the log, because it may be a
- * secret.
- *
- * @returns takes the listed names, and the fields that were found
+ * Creates the function that warns once about each listed field that a login does not have. The log line has no value of
+ * a field, because it may be a secret.
  */
-function missingFieldsReport({ name }: FrontEndSettings, { registration, logger }: FrontEndContext) {
+function createMissingFieldsReport({ name }: FrontEndSettings, { registration, logger }: FrontEndContext) {
   const reported = new Set<string>();
   return (listed: readonly string[] | undefined, found: ExtraFields | undefined): void => {
     for (const field of listed ?? []) {
@@ -253,16 +252,12 @@ function missingFieldsReport({ name }: FrontEndSettings, { registration, logger 
   };
 }
 
-/**
- * Warns once if the provider grants more than the front end's scope.
- *
- * @returns takes the granted scope, if the provider says it, and the registration's
- */
-function scopeReport({ name, scope }: FrontEndSettings, { registration, logger }: FrontEndContext) {
+/** Creates the function that warns once if the provider grants more than the front end's scope. */
+function createScopeReport({ name, scope }: FrontEndSettings, { registration, logger }: FrontEndContext) {
   let isReported = false;
-  return (granted: string | undefined, whole: string | undefined): void => {
+  return (granted: string | undefined, scopeOfRegistration: string | undefined): void => {
     if (isReported) return;
-    const beyond = scopeBeyond(granted, scope ?? whole).filter(isScopeWord);
+    const beyond = scopeBeyond(granted, scope ?? scopeOfRegistration).filter(isScopeWord);
     if (beyond.length === 0) return;
     isReported = true;
     const line = { frontEnd: name, registration, scope: beyond.slice(0, mostLogged).join(' ') };

@@ -16,6 +16,7 @@ import { namesInPath } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
 import type { FrontEnd } from './front-end.ts';
 
+/** What all requests at one path of a registration share. The provider may not have been discovered yet. */
 export interface Served {
   readonly registration: RegistrationSource;
   readonly frontEnds: FrontEnds;
@@ -23,7 +24,7 @@ export interface Served {
   readonly peekLogin: PeekLogin;
   readonly doors: readonly Door[];
   readonly limits: Pick<AddressLimits, 'countWrongSecret'>;
-  /** The question to people before an unregistered client logs in. */
+  /** Proves that the browser that was asked about an unregistered client sends the answer. */
   readonly questions: LoginProtection;
   /** The relay's name in `iss`, and the address of its endpoints. @see RFC 8414 §2, RFC 9207 §2 */
   readonly issuer: string;
@@ -40,11 +41,11 @@ export interface Place extends Omit<Served, 'registration'> {
 export type FrontEnds = ReturnType<typeof createFrontEnds>;
 
 /**
- * Finds the front end of a request among those of one registration.
+ * Finds the front end of a request among the front ends of one registration.
  *
- * @param all in the order of the configuration
- * @param clients the unregistered ones
- * @param doors the relay itself, as the client that logs in the browsers of a resource. No request can name it
+ * @param all the front ends in the order of the configuration
+ * @param clients the unregistered clients of these front ends
+ * @param doors the relay itself, as the front end that logs in the browsers of a resource. No request can name it
  */
 export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doors: readonly FrontEnd[] = []) {
   const machines = new Map<unknown, FrontEnd>(all.filter(isMachine).map((one) => [one.name, one]));
@@ -64,11 +65,11 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
     isOnlyOne: all.length === 1,
     origins,
     hasOrigin: matchesAny(origins),
-    /** Whether other pages may send requests, without cookies, until their client is known. */
+    /** Whether pages of any origin may send requests, without cookies, until their client is known. */
     takesAnyOrigin: clients?.takesAnyOrigin === true,
     clients,
     names: all.map(({ name }) => name),
-    /** The front end of a login. @returns undefined if it was removed */
+    /** The front end of a login. @returns undefined if a reload has removed it */
     findForLogin({ frontEnd: name, request: { oauth, door } }: LoginState): FrontEnd | undefined {
       if (door !== undefined) return doorsByName.get(name);
       const frontEnd = byName.get(name);
@@ -76,10 +77,10 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       return frontEnd?.forClient(oauth.client, [oauth.redirectUri], false);
     },
     /**
-     * The front end of a `client_id`, also of an unregistered client.
+     * The front end of a `client_id`, which may be the identifier of an unregistered client.
      *
-     * @param redirectUriOf returns the redirect URI of the request's login, because the document of a client may have
-     *   changed since
+     * @param redirectUriOf reads the redirect URI from the code or token in the request. The document of a client is not
+     *   asked, because it may have changed since the login
      * @throws {RelayError} `client_id_wrong` or `client_expired`
      */
     requireForClient(
@@ -87,7 +88,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       redirectUriOf: (frontEnd: FrontEnd) => string | undefined,
       evenIfExpired = false,
     ): FrontEnd {
-      const known = byName.get(id) ?? frontEndOfClient(byName, clients?.findHeld(id, evenIfExpired));
+      const known = byName.get(id) ?? frontEndOfClient(byName, clients?.findSealed(id, evenIfExpired));
       if (known !== undefined) return known;
       const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');
       if (frontEnd === undefined) throw new RelayError('client_id_wrong');
@@ -95,21 +96,25 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       const redirectUris = uri === undefined ? [] : [withAnyPort(uri)];
       return frontEnd.forClient(hashClient(id), redirectUris, false);
     },
-    ...createStarts(all, byName, defaults, clients),
+    ...createStartFinders(all, byName, defaults, clients),
   };
 }
 
 type ByName = ReadonlyMap<unknown, FrontEnd>;
 
-/** Finds the front ends of starts: of OAuth requests, of plain starts, and of CMSes. */
-function createStarts(
+/** Creates the functions that find the front end of a start: of an OAuth request, of a plain start, or of a CMS. */
+function createStartFinders(
   all: readonly FrontEnd[],
   byName: ByName,
   { byDefault, firstCms, onlyForOAuth }: ReturnType<typeof chooseDefaults>,
   clients: Clients | undefined,
 ) {
-  /** The front end in the path or in `client_id`. @returns undefined if the start names none */
-  function named(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
+  /**
+   * Finds the front end that the path or `client_id` names.
+   *
+   * @returns undefined if the start names none. `found` is undefined if there is no such front end
+   */
+  function findNamed(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
     const inPath = namesInPath(ctx.path).below;
     const { client_id: name = inPath } = truncatedQuery(ctx);
     if (name === undefined) return undefined;
@@ -125,10 +130,10 @@ function createStarts(
    */
   function findForPlainStart(ctx: Context): FrontEnd | undefined {
     if (all.length === 0) return undefined;
-    // The contract's start ignores parameters that it does not know, such as client_id, so do not compare it.
+    // By the contract, a start ignores parameters that it does not know, so a wrong client_id must not matter here.
     if (all.length === 1) return byDefault;
-    const asked = named(ctx);
-    if (asked !== undefined) return asked.found;
+    const named = findNamed(ctx);
+    if (named !== undefined) return named.found;
     // Sveltia CMS refreshes where it starts, but without the query. Only CMSes send POST here.
     const isOfCms = ctx.method === 'POST' || truncatedQuery(ctx)['site_id'] !== undefined;
     return (isOfCms ? firstCms : undefined) ?? byDefault;
@@ -143,9 +148,9 @@ function createStarts(
      * @see RFC 6749 §4.1.1
      */
     async findForOAuthStart(ctx: Context) {
-      const asked = named(ctx);
+      const named = findNamed(ctx);
       const { client_id: id } = truncatedQuery(ctx);
-      const frontEnd = asked ? asked.found : onlyForOAuth;
+      const frontEnd = named ? named.found : onlyForOAuth;
       const mayBeClient = frontEnd === undefined && namesInPath(ctx.path).below === undefined;
       if (!mayBeClient || typeof id !== 'string') return { frontEnd, client: undefined };
       const found = await clients?.find(id, ctx.req, () => expectNavigation(ctx));
@@ -160,7 +165,7 @@ function createStarts(
   };
 }
 
-/** The front end for an unregistered client. */
+/** The front end that admits an unregistered client, as this client sees it. */
 function frontEndOfClient(byName: ByName, found: FoundClient | undefined): FrontEnd | undefined {
   if (found === undefined) return undefined;
   const { id, redirectUris, vouchedBy } = found.client;
@@ -175,7 +180,7 @@ function chooseDefaults(all: readonly FrontEnd[], doors: readonly FrontEnd[]) {
   const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
     all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
   // A machine has no pages that could answer people.
-  const [first] = [...all.filter((one) => !isMachine(one)), ...doors, ...all];
+  const first = all.find((one) => !isMachine(one)) ?? doors[0] ?? all[0];
   if (first === undefined) throw new Error('nobody logs in here');
   const firstCms = firstOf('cms');
   const [firstForOAuth, ...othersForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
@@ -191,10 +196,11 @@ function chooseDefaults(all: readonly FrontEnd[], doors: readonly FrontEnd[]) {
   };
 }
 
+/** The values of `grant_type` that at least one front end may use. */
 function grantTypesOf(all: readonly FrontEnd[]): readonly string[] {
-  return [
-    ...(all.every(isMachine) ? [] : ['authorization_code']),
-    ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : []),
-    ...(all.some(isMachine) ? ['client_credentials'] : []),
-  ];
+  const types: string[] = [];
+  if (!all.every(isMachine)) types.push('authorization_code');
+  if (all.some(({ refreshPolicy }) => refreshPolicy)) types.push('refresh_token');
+  if (all.some(isMachine)) types.push('client_credentials');
+  return types;
 }

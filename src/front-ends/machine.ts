@@ -10,24 +10,26 @@ export interface MachineCredentials {
 }
 
 /**
- * The ids of all credentials of a machine. A token contains the id of the credential that got it, and ends with that.
+ * The ids of all credentials of a machine. A token contains the id of the credential that got it. When the configuration
+ * drops the credential, the token ends.
  */
 export function credentialIds({ secrets, keys }: MachineCredentials): readonly string[] {
   return [...secrets.map((secret) => hashSecret(secret.reveal())), ...keys.map(hashPublicKey)];
 }
 
-/** The id of the secret that equals one of the given texts. */
+/** The id of the secret that equals one of the given texts. Undefined if none does. */
 export function findSecret({ secrets }: MachineCredentials, given: readonly string[]): string | undefined {
-  const asked = given.map((one) => Buffer.from(hashSecret(one)));
-  return secrets
-    .map((secret) => hashSecret(secret.reveal()))
-    .find((id) => asked.some((one) => timingSafeEqual(one, Buffer.from(id))));
+  const givenIds = given.map((text) => Buffer.from(hashSecret(text)));
+  const ids = secrets.map((secret) => hashSecret(secret.reveal()));
+  return ids.find((id) => givenIds.some((givenId) => timingSafeEqual(givenId, Buffer.from(id))));
 }
 
 /** Hashed, so that the time of the comparison reveals nothing, not even the length. */
 const hashSecret = (secret: string) => hashKey('machine secret', secret);
 
+/** The id of a public key. */
 export const hashPublicKey = ({ key }: Pick<PublicKey, 'key'>): string =>
   hashKey('machine key', key.export({ format: 'der', type: 'spki' }).toString('base64'));
 
+/** The audience of a machine's tokens: they end with the machine and with the credential that got them. */
 export const audienceOfMachine = (name: string, credential: string): string => `${name} machine ${credential}`;

@@ -1,11 +1,11 @@
 import type { Client } from '../clients/read-metadata.ts';
 import {
-  askerOf,
   confirmationPage,
   consentPage,
   consentPolicy,
   numberFor,
   type Question,
+  readAsker,
 } from '../delivery/consent-page.ts';
 import { type Pages, setPageHeaders } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
@@ -32,7 +32,7 @@ export function askConsent(
   start: FrontEndRequest & { readonly oauth: OAuthRequest },
 ): void {
   expectNavigation(ctx);
-  const asked = { ...start, asker: askerOf(client) };
+  const asked = { ...start, asker: readAsker(client) };
   const { state: token } = questions.start(ctx, frontEnd.name, asked);
   const question = createQuestion({ registration, frontEnd, issuer }, asked, token);
   showQuestion(ctx, pages, consentPage(pages, question));

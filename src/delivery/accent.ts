@@ -23,7 +23,7 @@ export function accentStyle(colour: string): string {
   };
   const light = rule(lightGround, black);
   const dark = rule(darkGround, white);
-  const button = `nav[data-login] a:first-child { background: ${toHex(given)} }`;
+  const button = `nav[data-login] a:first-child, button[data-last] { background: ${toHex(given)} }`;
   return `${light}\n@media (prefers-color-scheme: dark) { ${dark} }\n${button}\n`;
 }
 

@@ -30,6 +30,8 @@ export interface Wiki {
   /** Further lines of the file. */
   readonly relay?: string;
   readonly frontEnds?: string;
+  /** The address of the resource. With one on this machine, the relay is there, too. */
+  readonly url?: string;
 }
 
 /** A relay at two providers, where different people have the same id, with a resource that serves both. */
@@ -55,7 +57,13 @@ export class ProvidersRelay extends DoorRelay {
   }
 
   /** The configuration file. */
-  file({ provider = '[provider, second]', more = '', relay = '', frontEnds = programs }: Wiki = {}): Settings {
+  file({
+    provider = '[provider, second]',
+    more = '',
+    relay = '',
+    frontEnds = programs,
+    url = `${wiki}/`,
+  }: Wiki = {}): Settings {
     const { clientId, clientSecret } = this.second.registration;
     const endpoints = Object.entries(this.second.flags).map((pair) => pair.join(': '));
     const lines = [`client-id: ${clientId}`, `client-secret: ${clientSecret}`, 'title: Example & Sons', ...endpoints];
@@ -63,8 +71,9 @@ export class ProvidersRelay extends DoorRelay {
       relay: `trusted-proxies: [127.0.0.1]
 ${relay}
 resources:
-  wiki: { url: ${wiki}/, provider: ${provider}, identity: [email], secret-file: ./wiki, browser: { lifetime: 60, renew: 5 }${more && `, ${more}`} }
+  wiki: { url: '${url}', provider: ${provider}, identity: [email], secret-file: ./wiki, browser: { lifetime: 60, renew: 5 }${more && `, ${more}`} }
 `,
+      here: url.startsWith('http://'),
       otherProviders: ['  second:', ...lines].join('\n    '),
       frontEnds,
       files: { './wiki': secret, './ci': secret },

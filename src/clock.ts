@@ -1,7 +1,7 @@
 /** The time in milliseconds since 1970, as from `Date.now`. */
 export type Clock = () => number;
 
-export function secondsOf(now: Clock): number {
+export function nowInSeconds(now: Clock): number {
   return Math.floor(now() / 1000);
 }
 

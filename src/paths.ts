@@ -24,7 +24,7 @@ export const ownPaths: readonly string[] = [
 ];
 
 /** Whether two paths are the same, or one is below the other. A final slash does not count. */
-export function overlap(one: string, other: string): boolean {
+export function doPathsOverlap(one: string, other: string): boolean {
   // The shorter path comes first, and its slash keeps `/auth` from matching `/authors`.
   const [above, below] = [one, other].map((path) => path.replace(/\/?$/, '/')).sort();
   return below?.startsWith(above ?? '') === true;

@@ -26,7 +26,7 @@ export const httpUrl = v.pipe(
   // Check this before parsing, because the parser drops an empty user name.
   v.regex(/^[^/]*\/\/[^/?@]*([/?]|$)/, 'must not hold a user name or password'),
   v.check((text) => URL.canParse(text), 'must be a valid URL'),
-  v.check(namesItsHost, 'must name its host plainly: no percent-encoding, four numbers in an IPv4'),
+  v.check(isHostSpeltPlainly, 'must name its host plainly: no percent-encoding, four numbers in an IPv4'),
   v.transform((text) => new URL(text)),
   v.check((url) => !url.href.includes('#'), 'must not have a fragment (#…)'),
 );
@@ -38,7 +38,7 @@ export const plainUrl = v.pipe(
 );
 
 /** Whether a text spells the host as the parser does. An IPv6 address has many spellings. */
-function namesItsHost(text: string): boolean {
+function isHostSpeltPlainly(text: string): boolean {
   const [, written] = /^[^/]*\/\/(\[.*\]|[^/?:]*)/.exec(text) ?? [];
   const hostname = URL.parse(text)?.hostname;
   return hostname?.startsWith('[') || written?.toLowerCase() === hostname;
@@ -79,7 +79,7 @@ export const providerUrl = v.pipe(
  *
  * @see draft-ietf-oauth-client-id-metadata-document-02 §3
  */
-export function documentUrl(id: string): URL | undefined {
+export function parseDocumentUrl(id: string): URL | undefined {
   const url = URL.parse(id);
   // Another spelling would be another identifier: dot segments, upper case, an empty user name.
   const isExact = url?.href === id && url.protocol === 'https:' && !id.includes('#');

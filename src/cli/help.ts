@@ -13,7 +13,7 @@ const narrowest = 70;
 const ownOptions = 'Options:';
 
 /** The settings that the guides use. The help of a command with all settings shows only these. */
-const usual = Object.values<Option>(options)
+const usualOptions = Object.values<Option>(options)
   .filter((option) => option.helpPosition !== undefined)
   .sort((one, other) => (one.helpPosition ?? 0) - (other.helpPosition ?? 0));
 
@@ -48,21 +48,24 @@ export const helpLayout: Partial<Help> = {
       '',
       help.boxWrap(command.description(), width),
       '',
-      ...section('Commands:', commands, help),
-      ...(takesAll ? usualSection(flags, help) : optionSections(flags, help)),
+      ...formatSection('Commands:', commands, help),
+      ...(takesAll ? formatUsualSection(flags, help) : formatOptionSections(flags, help)),
     ].join('\n');
   },
 };
 
 /** The output of `login-relay help options`: every option of the relay, with its variable and default. */
-export function optionsHelp(program: Command, width = program.configureOutput().getOutHelpWidth?.() ?? 80): string {
+export function formatAllOptions(
+  program: Command,
+  width = program.configureOutput().getOutHelpWidth?.() ?? 80,
+): string {
   const help = program.createHelp();
   help.prepareContext({ helpWidth: width });
-  return optionSections(help.visibleOptions(program).filter(isSetting), help).join('\n');
+  return formatOptionSections(help.visibleOptions(program).filter(isSetting), help).join('\n');
 }
 
 /** The addition of `login-relay help environment`: the variable and the flag of each setting. */
-export function variablesHelp(): string {
+export function formatVariables(): string {
   const all = Object.values<Option>(options);
   const width = Math.max(...all.map(({ variable }) => variable.length));
   const lines = all.map(({ variable, flag }) => `  ${variable.padEnd(width)}  ${flag}`);
@@ -74,11 +77,11 @@ export function variablesHelp(): string {
 }
 
 /** One list of the usual settings, without variables and defaults, and of the command's own options. */
-function usualSection(flags: readonly Flag[], help: Help): readonly string[] {
-  const settings = usual.map((one): Item => [`${one.flag} ${one.argument}`, one.help]);
-  const own = flags.filter((flag) => !isSetting(flag)).map(itemWith(help));
+function formatUsualSection(flags: readonly Flag[], help: Help): readonly string[] {
+  const settings = usualOptions.map((one): Item => [`${one.flag} ${one.argument}`, one.help]);
+  const own = flags.filter((flag) => !isSetting(flag)).map(createItemFormatter(help));
   return [
-    ...section(ownOptions, [...settings, ...own], help),
+    ...formatSection(ownOptions, [...settings, ...own], help),
     help.boxWrap('login-relay help options explains all options.', help.helpWidth ?? widest),
     '',
   ];
@@ -87,22 +90,22 @@ function usualSection(flags: readonly Flag[], help: Help): readonly string[] {
 /** Whether a flag is a setting of the relay. Only those have a group. */
 const isSetting = ({ helpGroupHeading }: Flag) => helpGroupHeading !== undefined;
 
-const itemWith =
+const createItemFormatter =
   (help: Help) =>
   (flag: Flag): Item => [help.optionTerm(flag), help.optionDescription(flag)];
 
 /** A section for each group of options, with all descriptions in one column. */
-function optionSections(flags: readonly Flag[], help: Help): readonly string[] {
+function formatOptionSections(flags: readonly Flag[], help: Help): readonly string[] {
   const groups = Map.groupBy(flags, ({ helpGroupHeading = ownOptions }) => helpGroupHeading);
-  const all = flags.map(itemWith(help));
+  const all = flags.map(createItemFormatter(help));
   return [...groups].flatMap(([name, members], index) => {
     const title = index > 0 && name === ownOptions ? 'Other:' : name;
-    return section(title, members.map(itemWith(help)), help, all);
+    return formatSection(title, members.map(createItemFormatter(help)), help, all);
   });
 }
 
 /** A list with a heading. @param aligned the items of all lists whose descriptions share a column */
-function section(title: string, items: readonly Item[], help: Help, aligned = items) {
+function formatSection(title: string, items: readonly Item[], help: Help, aligned = items) {
   const termWidth = Math.max(...aligned.map(([term]) => term.length));
   const lines = items.map(([term, text]) => help.formatItem(term, termWidth, text, help));
   return help.formatItemList(title, lines, help);

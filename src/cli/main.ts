@@ -37,21 +37,21 @@ export async function main(
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return await explain(error, program, argv);
+    return await explainError(error, program, argv);
   }
 }
 
 /** Says on standard error why the command failed, and returns the exit code. Rethrows unexpected errors. */
-async function explain(error: unknown, program: Command, argv: readonly string[]): Promise<number> {
+async function explainError(error: unknown, program: Command, argv: readonly string[]): Promise<number> {
   if (error instanceof CommanderError) {
     // Commander throws after --help and --version as well.
     if (error.exitCode === 0) return 0;
     const what = describeUsageError(error, program, argv);
-    await complain(`login-relay: ${what}`, 'See login-relay --help.');
+    await printLines(`login-relay: ${what}`, 'See login-relay --help.');
     return exitUsage;
   }
   if (error instanceof ConfigError) {
-    await complain(
+    await printLines(
       argv[0] === 'config' ? 'The configuration has faults:' : 'login-relay cannot start:',
       ...error.faults.map((fault) => `  ${fault}`),
       `See login-relay --help.${argv.length === 0 ? ' A file can hold all settings: --config <file>.' : ''}`,
@@ -59,7 +59,7 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
     return exitUsage;
   }
   if (error instanceof ListenError || error instanceof OutputError) {
-    await complain(`login-relay: ${error.message}`);
+    await printLines(`login-relay: ${error.message}`);
     return exitFailure;
   }
   throw error;
@@ -72,7 +72,7 @@ function wrapFault(line: string, columns: number): string[] {
 }
 
 /** Writes lines to standard error: wrapped for a terminal, or with a priority for the journal. */
-function complain(...lines: string[]): Promise<void> {
+function printLines(...lines: string[]): Promise<void> {
   const { isTTY, columns } = process.stderr;
   const text = `${(isTTY ? lines.flatMap((line) => wrapFault(line, columns)) : lines).join('\n')}\n`;
   const forJournal = isReadByJournal(process.stderr.fd, process.env['JOURNAL_STREAM']);

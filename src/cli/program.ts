@@ -3,12 +3,12 @@ import type { Option } from '../config/settings/setting.ts';
 import { options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
 import { version } from '../version.ts';
-import type { HowToPrint } from './commands/check.ts';
+import type { CheckFlags } from './commands/check.ts';
 import type { ClientIdFlags } from './commands/client-id.ts';
 import type { Shell } from './commands/completion.ts';
 import type { ConfigAction } from './commands/config.ts';
 import type { DemoFlags } from './commands/demo.ts';
-import { helpLayout, optionsHelp, variablesHelp } from './help.ts';
+import { formatAllOptions, formatVariables, helpLayout } from './help.ts';
 import { print } from './print.ts';
 
 type Flags = OptionSources['flags'];
@@ -49,15 +49,15 @@ export function createProgram(environment: OptionSources['environment'], setExit
     await serve(sourcesOf(flags));
   };
   addOptions(program).version(version).action(run);
-  addOptions(add(program, 'serve', 'Run the relay. This is the default command.')).action(run);
+  addOptions(addCommand(program, 'serve', 'Run the relay. This is the default command.')).action(run);
   addConfiguredCommands(program, sourcesOf, setExitCode);
-  addTrials(program);
-  addOutputs(program);
-  addHelp(program);
+  addTrialCommands(program);
+  addPrintingCommands(program);
+  addHelpCommands(program);
   return program.helpCommand(false);
 }
 
-function add(program: Command, command: string, description: string): Command {
+function addCommand(program: Command, command: string, description: string): Command {
   return program.command(command).description(description);
 }
 
@@ -67,7 +67,7 @@ function addConfiguredCommands(
   setExitCode: (code: number) => void,
 ): void {
   addOptions(
-    add(program, 'check', 'Check the configuration, the provider and the addresses.')
+    addCommand(program, 'check', 'Check the configuration, the provider and the addresses.')
       .option('--json', 'print the report as JSON')
       .option('--verbose', 'print the configuration, too')
       .option(
@@ -75,11 +75,11 @@ function addConfiguredCommands(
         "wait in the relay's place for one login in a browser, and show what the provider answers",
       )
       .addHelpText('after', checkHelp),
-  ).action(async ({ json = false, verbose = false, login = false, ...flags }: Flags & Partial<HowToPrint>) => {
+  ).action(async ({ json = false, verbose = false, login = false, ...flags }: Flags & Partial<CheckFlags>) => {
     const { check } = await import('./commands/check.ts');
     setExitCode(await check(sourcesOf(flags), { json, verbose, login }));
   });
-  addOptions(add(program, 'health', 'Ask the relay on this machine whether it is ready.'), [
+  addOptions(addCommand(program, 'health', 'Ask the relay on this machine whether it is ready.'), [
     options.port,
     options.host,
     options.tlsCert,
@@ -90,18 +90,18 @@ function addConfiguredCommands(
   });
   const actions = ['check', 'print', 'migrate', 'schema'] satisfies ConfigAction[];
   addOptions(
-    add(program, 'config', 'Check or print the configuration, or its schema.')
+    addCommand(program, 'config', 'Check or print the configuration, or its schema.')
       .addArgument(new Argument('<action>').choices(actions))
       .option('--changed', 'of print: only what is set')
       .addHelpText('after', configHelp),
   ).action(async (action: ConfigAction, { changed, ...flags }: Flags & { changed?: boolean }) => {
-    const { textOfConfig } = await import('./commands/config.ts');
-    await print(await textOfConfig(action, sourcesOf(flags), changed));
+    const { runConfigAction } = await import('./commands/config.ts');
+    await print(await runConfigAction(action, sourcesOf(flags), changed));
   });
 }
 
-function addTrials(program: Command): void {
-  add(program, 'demo', 'Try it on this machine, with a provider and a front end.')
+function addTrialCommands(program: Command): void {
+  addCommand(program, 'demo', 'Try it on this machine, with a provider and a front end.')
     .option(
       '--port <number>',
       'port of the relay; front end and provider use the next ones (default: the first free ones from 8000)',
@@ -115,15 +115,15 @@ function addTrials(program: Command): void {
       const { demo } = await import('./commands/demo.ts');
       await demo(flags);
     });
-  add(program, 'providers', 'List the provider presets.').action(async () => {
+  addCommand(program, 'providers', 'List the provider presets.').action(async () => {
     const { presets } = await import('../providers/presets.ts');
-    const { providersTable } = await import('./commands/providers.ts');
-    await print(providersTable(presets));
+    const { formatProviders } = await import('./commands/providers.ts');
+    await print(formatProviders(presets));
   });
 }
 
-function addOutputs(program: Command): void {
-  add(program, 'client-id', 'Make a client_id for a page, such as a preview.')
+function addPrintingCommands(program: Command): void {
+  addCommand(program, 'client-id', 'Make a client_id for a page, such as a preview.')
     .requiredOption('--client-key-file <path>', 'client-key-file of the front end')
     .requiredOption('--front-end <name>', 'name of the front end')
     .requiredOption(
@@ -133,24 +133,24 @@ function addOutputs(program: Command): void {
     )
     .option('--days <number>', 'days after which the client_id ends', '14')
     .action(async (flags: ClientIdFlags) => {
-      const { clientId } = await import('./commands/client-id.ts');
-      await print(`${clientId(flags)}\n`);
+      const { makeClientId } = await import('./commands/client-id.ts');
+      await print(`${makeClientId(flags)}\n`);
     });
-  add(program, 'systemd', 'Print the systemd unit of this relay.')
+  addCommand(program, 'systemd', 'Print the systemd unit of this relay.')
     .option('--template', 'print the unit for several relays, login-relay@<port>, instead')
     .option('--socket', 'print the unit of its socket instead')
     .option('--settings', 'print a template of its settings, /etc/login-relay/config.yaml, instead')
     .action(async (wanted: { template?: true; socket?: true; settings?: true }) => {
       const files = ['settings', 'socket', 'template'] as const;
-      const { systemd } = await import('./commands/systemd.ts');
-      await systemd(files.find((file) => wanted[file]) ?? 'service');
+      const { printUnitFile } = await import('./commands/systemd.ts');
+      await printUnitFile(files.find((file) => wanted[file]) ?? 'service');
     });
-  add(program, 'pages', "Print the texts of the relay's pages.").action(async () => {
-    const { textsOfPages } = await import('./commands/pages.ts');
-    await print(textsOfPages());
+  addCommand(program, 'pages', "Print the texts of the relay's pages.").action(async () => {
+    const { formatPageTexts } = await import('./commands/pages.ts');
+    await print(formatPageTexts());
   });
   const shells = ['bash', 'zsh', 'fish'] satisfies Shell[];
-  add(program, 'completion', 'Print the completion script of a shell.')
+  addCommand(program, 'completion', 'Print the completion script of a shell.')
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', completionExamples)
     .action(async (shell: Shell) => {
@@ -168,28 +168,28 @@ function addOutputs(program: Command): void {
 }
 
 /** Commands that explain. This must be called last, because help lists the commands that exist by then. */
-function addHelp(program: Command): void {
-  add(program, 'man', 'Print the manual page: login-relay man | man -l -').action(async () => {
-    const { man } = await import('./commands/man.ts');
-    await print(man(program));
+function addHelpCommands(program: Command): void {
+  addCommand(program, 'man', 'Print the manual page: login-relay man | man -l -').action(async () => {
+    const { formatManualPage } = await import('./commands/man.ts');
+    await print(formatManualPage(program));
   });
-  add(program, 'version', 'Print the version.').action(async () => {
+  addCommand(program, 'version', 'Print the version.').action(async () => {
     await print(`${version}\n`);
   });
   const { commands } = program;
-  const help = add(program, 'help', 'Explain a command, options, environment or exit-codes.');
+  const help = addCommand(program, 'help', 'Explain a command, options, environment or exit-codes.');
   const topics = ['options', 'environment', 'exit-codes'];
   const shown = program.createHelp().visibleCommands(program);
   const names = shown.map((one) => one.name());
   help
     .addArgument(new Argument('[command]').choices([...names, ...topics]))
     .action(async (name: string | undefined) => {
-      if (name === 'options') await print(optionsHelp(program));
+      if (name === 'options') await print(formatAllOptions(program));
       else if (name === 'environment' || name === 'exit-codes') {
         const { manualSection } = await import('./commands/man.ts');
         const isOfExits = name === 'exit-codes';
         await print(manualSection(isOfExits ? 'EXIT STATUS' : 'ENVIRONMENT'));
-        if (!isOfExits) await print(variablesHelp());
+        if (!isOfExits) await print(formatVariables());
       } else (commands.find((one) => one.name() === name) ?? program).help();
     });
 }
@@ -224,7 +224,7 @@ Load it in your shell's start file, for zsh after compinit:
 
 function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {
   for (const option of taken) {
-    const flag = new Flag([option.flag, option.argument].join(' ').trim(), helpOf(option));
+    const flag = new Flag([option.flag, option.argument].join(' ').trim(), formatOptionHelp(option));
     // Keep every value, to detect flags that are given twice.
     flag.argParser((value: string, earlier: readonly string[] = []) => [...earlier, value]);
     if (option.argument === undefined) flag.preset('true');
@@ -233,7 +233,7 @@ function addOptions(command: Command, taken: readonly Option[] = Object.values(o
   return command;
 }
 
-function helpOf({ help, variable, otherwise, default: value }: Option): string {
+function formatOptionHelp({ help, variable, otherwise, default: value }: Option): string {
   const isRequired = otherwise?.startsWith('required');
   return `${help} (${variable}; ${isRequired ? otherwise : `default: ${value ?? otherwise ?? 'none'}`})`;
 }

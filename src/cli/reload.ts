@@ -8,7 +8,7 @@ import type { OptionSources } from '../config/sources.ts';
 import { ConfigError } from '../failures/start-errors.ts';
 import { headerSizeFor, type RunningRelay } from '../relay/running-relay.ts';
 import { newFiles, readTextFile } from '../text-files.ts';
-import type { ServiceManager } from './systemd.ts';
+import type { ServiceManager } from './service-manager.ts';
 
 /**
  * Creates a function that reads the present configuration. Only its first call creates files: a key file that is
@@ -17,7 +17,7 @@ import type { ServiceManager } from './systemd.ts';
  * @returns the function. It also returns how the files differ from the last reading. It throws {@link ConfigError}, and
  *   then forgets what it has read
  */
-export function configReader(sources: OptionSources) {
+export function createConfigReader(sources: OptionSources) {
   let before: ReadonlyMap<string, string> | undefined;
   const credentials = sources.environment['CREDENTIALS_DIRECTORY'];
   return () => {
@@ -46,7 +46,7 @@ export function configReader(sources: OptionSources) {
 }
 
 /** Handles SIGHUP. Requests during a reload count as one. */
-export function reloadSignal() {
+export function handleReloadSignals() {
   let requested = Promise.withResolvers<void>();
   const request = () => requested.resolve();
   process.on('SIGHUP', request);
@@ -70,7 +70,7 @@ const unchangedCredentials =
  */
 export async function reload(
   relay: RunningRelay,
-  read: ReturnType<typeof configReader>,
+  read: ReturnType<typeof createConfigReader>,
   logger: Logger,
   manager: ServiceManager,
 ): Promise<void> {
@@ -96,7 +96,7 @@ export async function reload(
  *
  * @param hasSocket whether systemd passes the socket, so that port and host have no effect at all
  */
-export function restartWarnings(started: Config, reloaded: Config, hasSocket: boolean): readonly string[] {
+export function findRestartWarnings(started: Config, reloaded: Config, hasSocket: boolean): readonly string[] {
   const settings = namesAt('relay');
   type Name = (typeof settings)[number];
   const hasChanged = (name: Name) => {

@@ -24,13 +24,13 @@ export function describeUsageError(
       return describeStrayWord(first, command, program);
     case 'commander.missingArgument':
     case 'commander.invalidArgument':
-      return describeChoice(command ?? program);
+      return describeWrongChoice(command ?? program);
     default:
       return message.replace(/^error: /, '');
   }
 }
 
-function describeChoice(command: Command): string {
+function describeWrongChoice(command: Command): string {
   const choices = command.registeredArguments[0]?.argChoices ?? [];
   const [word = ''] = command.args;
   const known = findSuggestion(word, choices);
@@ -44,12 +44,12 @@ function describeUnknownOption(message: string, command: Command): string {
   const flags = command.options.map(({ long }) => long ?? '');
   if (value !== undefined && flags.includes(name)) return `${name} takes no value`;
   const known = findSuggestion(name, flags);
-  if (known === undefined && maybeValue(name, flags)) return 'unknown option';
+  if (known === undefined && mayContainValue(name, flags)) return 'unknown option';
   return `unknown option ${name}${didYouMean(known)}`;
 }
 
 /** Whether a name may contain a value: without a space after the flag, or instead of the flag. */
-function maybeValue(name: string, flags: readonly string[]): boolean {
+function mayContainValue(name: string, flags: readonly string[]): boolean {
   const isName = /^--?[a-z]+(-[a-z]+)*$/.test(name);
   return (!isName && name.length > 2) || flags.some((flag) => flag !== '' && name.startsWith(flag));
 }

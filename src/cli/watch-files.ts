@@ -11,10 +11,10 @@ const pollInterval = 1_000;
  */
 export function watchFiles(paths: readonly string[], onChange: () => void, interval = pollInterval): () => void {
   // fs.watchFile makes its first check later, and would miss a change until then.
-  let reported = look(paths);
+  let reported = readVersions(paths);
   let previous = reported;
   const timer = setInterval(() => {
-    const now = look(paths);
+    const now = readVersions(paths);
     // If two checks agree, nothing is being written any more.
     if (now === previous && now !== reported) {
       reported = now;
@@ -26,7 +26,7 @@ export function watchFiles(paths: readonly string[], onChange: () => void, inter
 }
 
 /** Identifies the present versions of all files. */
-function look(paths: readonly string[]): string {
+function readVersions(paths: readonly string[]): string {
   return paths.map(readVersion).join();
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
-import { type Clock, clockSkew, secondsOf } from '../clock.ts';
+import { type Clock, clockSkew, nowInSeconds } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal, isPossible } from '../sealing/sealed.ts';
@@ -32,7 +32,7 @@ export function createClientIds(keys: KeyRing, frontEnd: string, audience: strin
     frontEnd,
     /** Seals a client into an identifier. @param days until it expires */
     issue({ redirectUris, name }: ClientMetadata, days: number): string {
-      const endsAt = secondsOf(now) + days * 86_400;
+      const endsAt = nowInSeconds(now) + days * 86_400;
       return prefix + seal.seal({ redirectUris: [...redirectUris], name, endsAt }, frontEnd, audience);
     },
     /**
@@ -47,7 +47,7 @@ export function createClientIds(keys: KeyRing, frontEnd: string, audience: strin
       const opened = seal.open(sealed, frontEnd, audience);
       if (opened === undefined) return undefined;
       const { endsAt, ...client } = opened;
-      if (!isPossible(secondsOf(now), endsAt, longestDays.clientId * 86_400 + clockSkew, now)) return undefined;
+      if (!isPossible(nowInSeconds(now), endsAt, longestDays.clientId * 86_400 + clockSkew, now)) return undefined;
       if (!evenIfExpired && now() >= endsAt * 1000) throw new RelayError('client_expired');
       return client;
     },

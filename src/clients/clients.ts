@@ -7,7 +7,7 @@ import { mayBeOfStranger } from '../origins/app-schemes.ts';
 import type { OriginPattern } from '../origins/origin-pattern.ts';
 import { deriveKeysFromFile, type KeyRing } from '../sealing/keys.ts';
 import type { Secret } from '../sealing/secret.ts';
-import { documentUrl } from '../urls.ts';
+import { parseDocumentUrl } from '../urls.ts';
 import { createClientIds } from './client-ids.ts';
 import type { DocumentRule, Documents } from './fetch-documents.ts';
 import type { Client, ClientMetadata } from './read-metadata.ts';
@@ -64,7 +64,7 @@ export function createClients(
   /** The URL of a client's document, if the identifier is a URL that the rules accept. */
   function documentAt(id: string): URL | undefined {
     const rule = openFrontEnd?.clients?.documents;
-    const url = rule && documentUrl(id);
+    const url = rule && parseDocumentUrl(id);
     if (!rule || !url) return undefined;
     const isAccepted = rule === 'any' || rule.hosts.includes(url.host) || rule.urls.includes(id);
     return isAccepted ? url : undefined;

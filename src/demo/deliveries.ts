@@ -96,7 +96,7 @@ export const deliveries = {
 } as const satisfies Record<string, Delivery>;
 
 /** The front end of a delivery, as in a configuration file. */
-export function frontEndOf({ path, settings }: Delivery, origin: string): Delivery['settings'] {
+export function frontEndSettings({ path, settings }: Delivery, origin: string): Delivery['settings'] {
   if ('kind' in settings) return settings;
   return { origin, ...(path !== '/' && { 'frontend-url': origin + path }), ...settings };
 }

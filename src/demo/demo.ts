@@ -4,7 +4,7 @@ import { readConfig } from '../config/config.ts';
 import { createLogger, flushLog } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
 import { createDashboard } from './dashboard.ts';
-import { deliveries, frontEndOf } from './deliveries.ts';
+import { deliveries, frontEndSettings } from './deliveries.ts';
 import { createFrontEnd } from './front-end.ts';
 import { notesPath } from './notes.ts';
 import type { OwnPage } from './own-page.ts';
@@ -36,7 +36,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
     provider.serve(createDemoProvider(provider.url, client, onError));
     const steps = createSteps();
-    const dashboardUrl = dashboardUrlOf(relay);
+    const dashboardUrl = buildDashboardUrl(relay);
     frontEnd.serve(createFrontEnd({ relayUrl: relay.url, dashboardUrl }, Object.values(deliveries), steps));
     dashboard.serve(createDashboard(frontEnd.url));
     const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
@@ -87,8 +87,8 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
     },
   };
   const frontEnds = Object.fromEntries([
-    ...(own ? [['app', settingsOf(own)]] : []),
-    ...ordered.map((one) => [one.name, frontEndOf(one, frontEnd.url)]),
+    ...(own ? [['app', ownPageSettings(own)]] : []),
+    ...ordered.map((one) => [one.name, frontEndSettings(one, frontEnd.url)]),
   ]);
   const file = {
     'base-url': relay.url,
@@ -97,7 +97,7 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
     providers,
     resources: {
       notes: { url: frontEnd.url + notesPath },
-      dashboard: { url: dashboardUrlOf(relay), upstream: dashboard.address, browser: true },
+      dashboard: { url: buildDashboardUrl(relay), upstream: dashboard.address, browser: true },
     },
     'front-ends': frontEnds,
   };
@@ -110,12 +110,12 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
 }
 
 /** The dashboard has a host of its own, because its cookie opens everything at its host. */
-const dashboardUrlOf = ({ port }: OpenPort) => `http://dashboard.localhost:${port}/`;
+const buildDashboardUrl = ({ port }: OpenPort) => `http://dashboard.localhost:${port}/`;
 
 const randomSecret = () => randomBytes(32).toString('base64url');
 
 /** The user's own page as a front end of a configuration file. */
-function settingsOf({ origin, tokenDelivery }: OwnPage) {
+function ownPageSettings({ origin, tokenDelivery }: OwnPage) {
   const settings = { origin, 'token-delivery': tokenDelivery };
   return tokenDelivery === 'session' ? settings : { ...settings, 'error-delivery': 'page' };
 }

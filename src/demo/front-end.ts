@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { commonStyle, html } from '../delivery/html.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 import type { Delivery } from './deliveries.ts';
-import { createNotes, notesPath } from './notes.ts';
+import { createNotesApi, notesPath } from './notes.ts';
 import type { Steps } from './steps.ts';
 
 /** What all pages share, by path. */
@@ -36,11 +36,11 @@ type Links = Readonly<Record<'relayUrl' | 'dashboardUrl', string>>;
 export function createFrontEnd(links: Links, pages: readonly Delivery[], steps: Steps): RequestListener {
   const { relayUrl } = links;
   const relayOrigin = new URL(relayUrl).origin;
-  const notes = createNotes(relayUrl);
+  const notes = createNotesApi(relayUrl);
   const pageFiles = pages.flatMap((page) => {
-    const script = scriptOf(page, relayOrigin);
+    const script = adaptScript(page, relayOrigin);
     return [
-      [page.path, pageOf(page, pages, links, script)],
+      [page.path, renderPage(page, pages, links, script)],
       [scriptPathOf(page), script],
     ] as const;
   });
@@ -72,12 +72,17 @@ const mediaTypes: Readonly<Record<string, string>> = {
 const scriptPathOf = ({ name }: Delivery) => `/${name}.js`;
 
 /** The lines that one's own page would have. The demo's page runs and shows them. */
-function scriptOf({ name, script }: Delivery, relayOrigin: string): string {
+function adaptScript({ name, script }: Delivery, relayOrigin: string): string {
   return scripts[script].replaceAll(usualRelay, relayOrigin).replace(/clientId: '\w+'/, `clientId: '${name}'`);
 }
 
 /** The page of a delivery: links to all pages, elements for its script, the requests to come, and the script itself. */
-function pageOf(page: Delivery, pages: readonly Delivery[], { relayUrl, dashboardUrl }: Links, source: string): string {
+function renderPage(
+  page: Delivery,
+  pages: readonly Delivery[],
+  { relayUrl, dashboardUrl }: Links,
+  source: string,
+): string {
   const { name, path: ownPath, lead, requests, guide } = page;
   const links = pages.map(({ path, title }) => {
     const current = { markup: path === ownPath ? ' aria-current="page"' : '' };

@@ -38,7 +38,7 @@ export function parseName(text: string): string | undefined {
  * @param browser ties the form to its browser: a hidden field, which the provider compares with a cookie
  * @param problem what was wrong with the last name
  */
-export function loginPage(clientName: string, browser: string, problem = ''): string {
+export function renderLoginPage(clientName: string, browser: string, problem = ''): string {
   const main = html`<p>Demo provider</p>
 <h1>Log in</h1>
 <p>to continue to <strong>${clientName}</strong></p>

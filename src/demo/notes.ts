@@ -15,7 +15,7 @@ const listNotes: RequestListener = ({ headers }, response) => {
 /**
  * The API behind a check: it asks the relay about each request, as a reverse proxy does. Refusals and metadata pass.
  */
-export function createNotes(relayUrl: string): RequestListener {
+export function createNotesApi(relayUrl: string): RequestListener {
   return async (request, response) => {
     const path = request.url === metadataPath ? metadataPath : '/auth/check/notes';
     const { authorization = '' } = request.headers;

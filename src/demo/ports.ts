@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import { listen } from '../server/server.ts';
 import type { OwnPage } from './own-page.ts';
 
-const within = { ...limits, connections: 256, stopTime: 0, stopIdleTime: 0 };
+const demoLimits = { ...limits, connections: 256, stopTime: 0, stopIdleTime: 0 };
 
 /** An open port of this machine. Requests wait for `serve`. */
 export type OpenPort = Awaited<ReturnType<typeof openPort>>;
@@ -20,7 +20,7 @@ export async function openPort(port: number, purpose: string) {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
   const listener: RequestListener = async (...exchange) => (await served)(...exchange);
   const where = { host: '127.0.0.1', port, purpose: `${purpose} of the demo` };
-  const { address, close } = await listen(listener, where, within, { unreadableRequest() {}, limitHit() {} });
+  const { address, close } = await listen(listener, where, demoLimits, { unreadableRequest() {}, limitHit() {} });
   const taken = Number(new URL(address).port);
   return {
     port: taken,
@@ -46,7 +46,7 @@ export type DemoPorts = Awaited<ReturnType<typeof openDemoPorts>>;
 
 const usualPort = 8000;
 /** The relay's highest port, because two more ports follow. */
-const highest = 65_533;
+const highestPort = 65_533;
 
 /**
  * Opens the ports of the demo, one after the other.
@@ -57,8 +57,8 @@ const highest = 65_533;
  */
 export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: OpenPort[]) {
   let next = wanted ?? usualPort;
-  if (!Number.isInteger(next) || next < 0 || next > highest) {
-    throw new ConfigError([`--port must be a whole number from 0 to ${highest}`]);
+  if (!Number.isInteger(next) || next < 0 || next > highestPort) {
+    throw new ConfigError([`--port must be a whole number from 0 to ${highestPort}`]);
   }
   let movedOn = false;
   async function open(purpose: string): Promise<OpenPort> {

@@ -7,7 +7,7 @@ import getRawBody from 'raw-body';
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { createExpiringSecrets } from '../memory/expiring-map.ts';
 import { optionalParameter, withParameters } from '../oauth/query.ts';
-import { loginPage, pageHeaders, parseName } from './login-page.ts';
+import { pageHeaders, parseName, renderLoginPage } from './login-page.ts';
 
 /** The only client of the provider. It sends its secret in the body. */
 type Client = Readonly<Record<'clientId' | 'clientSecret' | 'callbackUri' | 'name', string>>;
@@ -43,84 +43,84 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
   const codes = createExpiringSecrets<Login>(minute, mostLogins, Date.now);
   const accessTokens = createExpiringSecrets<Login>(hour, mostLogins, Date.now);
   const refreshTokens = createExpiringSecrets<Login>(day, mostLogins, Date.now);
-  const ofClient = { client_id: client.clientId, redirect_uri: client.callbackUri };
+  const clientParameters = { client_id: client.clientId, redirect_uri: client.callbackUri };
 
   /**
    * Shows the login page, and accepts its form. Both have the authorization request in the query. @see RFC 6749 §4.1
    */
   async function authorize(ctx: Context): Promise<void> {
     const request = new URLSearchParams(ctx.querystring);
-    if (!has(request, ofClient)) return answer(ctx, 400, 'Unknown client or redirect URI');
-    const respond = (result: Readonly<Record<string, string>>) => {
+    if (!hasParameters(request, clientParameters)) return respond(ctx, 400, 'Unknown client or redirect URI');
+    const redirectToClient = (result: Readonly<Record<string, string>>) => {
       const state = optionalParameter('state', request.get('state') ?? undefined);
       const parameters = [...Object.entries({ ...result, iss: issuer }), ...state];
       ctx.redirect(withParameters(client.callbackUri, parameters));
       ctx.status = 303;
     };
     const challenge = request.get('code_challenge');
-    const isServed = has(request, { response_type: 'code', code_challenge_method: 'S256' });
-    if (challenge === null || !isServed) return respond({ error: 'invalid_request' });
+    const isServed = hasParameters(request, { response_type: 'code', code_challenge_method: 'S256' });
+    if (challenge === null || !isServed) return redirectToClient({ error: 'invalid_request' });
 
     const browser = ctx.cookies.get(cookie) ?? randomUUID();
-    const page = (problem?: string) => loginPage(client.name, browser, problem);
+    const page = (problem?: string) => renderLoginPage(client.name, browser, problem);
     if (ctx.method === 'GET') {
       ctx.cookies.set(cookie, browser, { path: '/authorize', sameSite: 'lax' });
-      return answer(ctx, 200, page());
+      return respond(ctx, 200, page());
     }
     const form = await readForm(ctx);
-    if (!has(form, { browser })) return answer(ctx, 400, 'Another browser started this login');
-    if (has(form, { action: 'cancel' })) return respond({ error: 'access_denied' });
+    if (!hasParameters(form, { browser })) return respond(ctx, 400, 'Another browser started this login');
+    if (hasParameters(form, { action: 'cancel' })) return redirectToClient({ error: 'access_denied' });
     const name = parseName(form.get('name') ?? '');
     if (name === undefined) {
-      return answer(ctx, 400, page('Please enter a name of up to 60 characters.'));
+      return respond(ctx, 400, page('Please enter a name of up to 60 characters.'));
     }
     const login = { name, scope: request.get('scope'), challenge, isRevoked: false };
-    respond({ code: issue(codes, login) });
+    redirectToClient({ code: issueToken(codes, login) });
   }
 
   /** Reads a request of the client; undefined after refusing one without its credentials. @see RFC 6749 §2.3.1 */
-  async function formOfClient(ctx: Context): Promise<URLSearchParams | undefined> {
+  async function readClientForm(ctx: Context): Promise<URLSearchParams | undefined> {
     const form = await readForm(ctx);
     const { clientId: client_id, clientSecret: client_secret } = client;
-    if (has(form, { client_id, client_secret })) return form;
-    answer(ctx, 401, { error: 'invalid_client' });
+    if (hasParameters(form, { client_id, client_secret })) return form;
+    respond(ctx, 401, { error: 'invalid_client' });
     return undefined;
   }
 
   /** Exchanges a code or a refresh token. @see RFC 6749 §4.1.3, §5.1, §6 */
   async function giveTokens(ctx: Context): Promise<void> {
-    const form = await formOfClient(ctx);
+    const form = await readClientForm(ctx);
     if (form === undefined) return;
-    const refreshed = take(refreshTokens, form.get('refresh_token'));
-    const started = take(codes, form.get('code'));
+    const refreshed = takeLogin(refreshTokens, form.get('refresh_token'));
+    const started = takeLogin(codes, form.get('code'));
     // A wrong verifier spends the code, because another client sent it.
     const isProven = started?.challenge === deriveCodeChallenge(form.get('code_verifier') ?? '');
-    const login = refreshed ?? (isProven && has(form, ofClient) ? started : undefined);
-    if (login === undefined || login.isRevoked) return answer(ctx, 400, { error: 'invalid_grant' });
-    answer(ctx, 200, {
-      access_token: issue(accessTokens, login),
+    const login = refreshed ?? (isProven && hasParameters(form, clientParameters) ? started : undefined);
+    if (login === undefined || login.isRevoked) return respond(ctx, 400, { error: 'invalid_grant' });
+    respond(ctx, 200, {
+      access_token: issueToken(accessTokens, login),
       token_type: 'Bearer',
       expires_in: hour / 1_000,
-      refresh_token: issue(refreshTokens, login),
+      refresh_token: issueToken(refreshTokens, login),
       scope: login.scope,
     });
   }
 
   /** Revokes all tokens of a login. @see RFC 7009 §2 */
   async function revoke(ctx: Context): Promise<void> {
-    const form = await formOfClient(ctx);
+    const form = await readClientForm(ctx);
     if (form === undefined) return;
     const token = form.get('token') ?? '';
     const login = accessTokens.get(token) ?? refreshTokens.get(token);
     if (login) login.isRevoked = true;
-    answer(ctx, 200, {});
+    respond(ctx, 200, {});
   }
 
   function showUser(ctx: Context): void {
     const [, token = ''] = ctx.get('authorization').split(' ');
     const login = accessTokens.get(token);
-    const record = login && !login.isRevoked ? recordOf(login.name) : undefined;
-    answer(ctx, record ? 200 : 401, record ?? { error: 'invalid_token' });
+    const record = login && !login.isRevoked ? createUserRecord(login.name) : undefined;
+    respond(ctx, record ? 200 : 401, record ?? { error: 'invalid_token' });
   }
 
   const router = new Router()
@@ -139,12 +139,12 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
 }
 
 /** A user record with GitHub's fields, because the demo claims to be GitHub. */
-function recordOf(name: string) {
+function createUserRecord(name: string) {
   const id = Buffer.from(name).toString('base64url');
   return { id, login: name.toLowerCase().replaceAll(' ', '-'), name };
 }
 
-function answer(ctx: Context, status: number, body: string | object): void {
+function respond(ctx: Context, status: number, body: string | object): void {
   ctx.status = status;
   ctx.body = body;
 }
@@ -155,20 +155,20 @@ async function readForm({ req }: Context): Promise<URLSearchParams> {
   return new URLSearchParams(await getRawBody(req, options).catch(() => ''));
 }
 
-function has(given: URLSearchParams, wanted: Readonly<Record<string, string>>): boolean {
+function hasParameters(given: URLSearchParams, wanted: Readonly<Record<string, string>>): boolean {
   return Object.entries(wanted).every(([name, value]) => given.get(name) === value);
 }
 
 type Logins = ReturnType<typeof createExpiringSecrets<Login>>;
 
-function issue(logins: Logins, login: Login): string {
+function issueToken(logins: Logins, login: Login): string {
   const token = randomBytes(32).toString('base64url');
   logins.set(token, login);
   return token;
 }
 
 /** The login of a code or token, which works once. */
-function take(logins: Logins, token: string | null): Login | undefined {
+function takeLogin(logins: Logins, token: string | null): Login | undefined {
   const login = logins.get(token ?? '');
   logins.delete(token ?? '');
   return login;

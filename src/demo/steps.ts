@@ -13,7 +13,7 @@ const maxSteps = 30;
 export type Steps = ReturnType<typeof createSteps>;
 
 export function createSteps() {
-  let steps: ReturnType<typeof stepOf>[] = [];
+  let steps: ReturnType<typeof describeStep>[] = [];
   /** The front end of the last login. A user lookup belongs to it, because its record names no front end. */
   let frontEnd: string | undefined;
   const followers = new Set<Follower>();
@@ -25,7 +25,7 @@ export function createSteps() {
       const isFirst = beginsLogin(record);
       frontEnd = record.frontEnd ?? (isFirst ? undefined : frontEnd);
       // The demo's resource has the name of its front end.
-      const step = stepOf(record, record.resource ?? frontEnd);
+      const step = describeStep(record, record.resource ?? frontEnd);
       steps = [...(isFirst ? [] : steps), step].slice(-maxSteps);
       for (const follower of followers) send(follower);
     },
@@ -52,18 +52,18 @@ function beginsLogin(record: RequestRecord): boolean {
 }
 
 /** A request as the demo's pages show it. Like the record, it contains no secret. */
-function stepOf(record: RequestRecord, frontEnd: string | undefined) {
+function describeStep(record: RequestRecord, frontEnd: string | undefined) {
   const { method, route, status, provider } = record;
   return {
     request: `${method} ${(route ?? '').replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
     effect: effectOf(record) ?? 'done',
-    call: provider && callOf(provider),
+    call: provider && describeCall(provider),
     frontEnd,
     failed: hasFailed(record),
   };
 }
 
-function callOf({ endpoint, status, outcome }: UpstreamCall): string {
+function describeCall({ endpoint, status, outcome }: UpstreamCall): string {
   return `provider’s ${endpoint} endpoint: ${status ?? outcome}`;
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Clock, clockSkew, secondsOf } from '../clock.ts';
+import { type Clock, clockSkew, nowInSeconds } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { loginTerms } from '../login/state.ts';
 import type { KeyRing } from '../sealing/keys.ts';
@@ -39,7 +39,7 @@ export type Codes = ReturnType<typeof createCodes>;
  */
 export function createCodes(keys: KeyRing, registrationAudience: () => string, now: Clock) {
   const seal = createSeal('code', keys, content);
-  const seconds = () => secondsOf(now);
+  const seconds = () => nowInSeconds(now);
   return {
     issue(login: CodeContent, frontEndAudience: string): string {
       return seal.seal({ ...login, issuedAt: seconds() }, registrationAudience(), frontEndAudience);

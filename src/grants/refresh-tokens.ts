@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { hashSubject } from '../access/id-token.ts';
-import { type Clock, secondsOf } from '../clock.ts';
+import { type Clock, nowInSeconds } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { loginTerms } from '../login/state.ts';
@@ -129,7 +129,7 @@ export function firstRefreshToken(
 ): RefreshTokenContent | undefined {
   if (mode === 'bound' && thumbprint === undefined) return undefined;
   const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope, extraFields } = granted;
-  const loggedInAt = secondsOf(now);
+  const loggedInAt = nowInSeconds(now);
   const endAfter = (seconds: number | undefined) => loggedInAt + Math.min(lifetime, seconds ?? lifetime);
   // A stolen bound token is useless without the key, so it needs no rotation.
   const isRotated = rotates && thumbprint === undefined;

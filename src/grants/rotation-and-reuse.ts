@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { secondsOf } from '../clock.ts';
+import { nowInSeconds } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { createHighestLists } from '../memory/highest-lists.ts';
 import type { Home } from '../memory/home.ts';
@@ -36,7 +36,7 @@ const endOfLogin = Number.MAX_SAFE_INTEGER;
 export function createGenerations(home: Home) {
   /** For each login: the newest number, the time of its issue, and the time of the issue before. */
   const known = createHighestLists(home, kinds.generations);
-  const now = () => secondsOf(home.now);
+  const now = () => nowInSeconds(home.now);
   return {
     /**
      * Requires that a generation is the newest of its login, or was replaced less than a minute ago.

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type Clock, clockSkew, secondsOf } from '../clock.ts';
+import { type Clock, clockSkew, nowInSeconds } from '../clock.ts';
 import { RelayError, unlessFailed } from '../failures/relay-error.ts';
 import { type Context, truncatedQuery } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookies.ts';
@@ -30,7 +30,7 @@ export function createLoginProtection(
   now: Clock,
 ) {
   const cookies = createLoginCookies(settings.callbackUri.startsWith('https:'));
-  const seconds = () => secondsOf(now);
+  const seconds = () => nowInSeconds(now);
 
   function whyCookieIsMissing(ctx: Context, { id, issuedAt }: Pick<LoginState, 'id' | 'issuedAt'>): RelayError {
     if (cookies.isFinished(ctx, id)) return new RelayError('state_finished');

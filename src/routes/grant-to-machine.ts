@@ -1,5 +1,5 @@
 import { machineIdentity } from '../access/identity.ts';
-import { secondsOf } from '../clock.ts';
+import { nowInSeconds } from '../clock.ts';
 import { audienceOfMachine } from '../front-ends/machine.ts';
 import { newLoginId } from '../grants/refresh-tokens.ts';
 import { requireResource } from '../resources/resource.ts';
@@ -19,7 +19,7 @@ export function grantToMachine({ ctx, frontEnd, parameters, credential, grants, 
   const identity = machineIdentity(name);
   ctx.state.resource = resource.name;
   ctx.state.person = identity.sub;
-  const iat = secondsOf(now);
+  const iat = nowInSeconds(now);
   const content = {
     frontEnd: name,
     audience: audienceOfMachine(name, credential),

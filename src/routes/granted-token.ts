@@ -1,6 +1,6 @@
 import { hashRules } from '../access/allow.ts';
 import type { Identity } from '../access/identity.ts';
-import { secondsOf } from '../clock.ts';
+import { nowInSeconds } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
 import { firstRefreshToken, newLoginId, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -49,7 +49,7 @@ function issueForResource(
   { token: { accessToken }, identity, refreshToken }: Grant,
 ) {
   if (identity === undefined) throw new Error('nobody asked who it is');
-  const iat = secondsOf(now);
+  const iat = nowInSeconds(now);
   const loginEnd = refreshToken && refreshToken.loggedInAt + (frontEnd.refreshPolicy?.lifetime ?? 0);
   const exp = Math.min(iat + resource.lifetime, loginEnd ?? Number.POSITIVE_INFINITY);
   // A renewal keeps the id of the login, so that a logout also ends copies of the cookie from before.

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as v from 'valibot';
-import { type Clock, clockSkew, secondsOf } from '../clock.ts';
+import { type Clock, clockSkew, nowInSeconds } from '../clock.ts';
 import { limits } from '../limits.ts';
 import type { KeyRing } from './keys.ts';
 
@@ -132,5 +132,5 @@ function decodeBytes(text: string, longest: number): Buffer | undefined {
  * @param longest seconds for which it can be valid
  */
 export function isPossible(from: number, until: number, longest: number, now: Clock): boolean {
-  return from <= secondsOf(now) + clockSkew && until <= from + longest;
+  return from <= nowInSeconds(now) + clockSkew && until <= from + longest;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { hashSubject } from '../access/id-token.ts';
-import { type Clock, secondsOf } from '../clock.ts';
+import { type Clock, nowInSeconds } from '../clock.ts';
 import type { Context } from '../http/context.ts';
 import type { Marks } from '../memory/marks.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
@@ -70,7 +70,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
   const { lifetime, idle } = settings;
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);
-  const seconds = () => secondsOf(now);
+  const seconds = () => nowInSeconds(now);
   // The origin is part of the audience, so that pages at an earlier origin cannot use the sessions of the present one.
   const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 
@@ -158,7 +158,7 @@ function isValid(session: SessionContent, frontEnd: string, settings: SessionSet
   const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
   // The configured lifetime may be shorter now than at the login.
   const end = Math.min(endsAt, idleEndsAt, loggedInAt + settings.lifetime);
-  return session.frontEnd === frontEnd && mayUse?.has(registration) === true && secondsOf(now) < end;
+  return session.frontEnd === frontEnd && mayUse?.has(registration) === true && nowInSeconds(now) < end;
 }
 
 /** Picks what a session keeps of a token response. @param at the time of the response, in seconds since 1970 */

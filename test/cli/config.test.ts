@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { textOfConfig } from '../../src/cli/commands/config.ts';
+import { runConfigAction } from '../../src/cli/commands/config.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
 import { formatChangedSettings, formatConfigFile } from '../../src/config/shown/print.ts';
 import { configFileSchema } from '../../src/config/shown/schema.ts';
@@ -45,7 +45,7 @@ front-ends: { app: { origin: https://app.example.com, token-delivery: code } }`;
     };
     const readFile = (path: string) => ({ text: files[path] ?? '', readableByOthers: false });
     const printed = (action: 'check' | 'print', changed?: boolean) =>
-      textOfConfig(action, { flags: {}, environment: {} }, changed, readFile);
+      runConfigAction(action, { flags: {}, environment: {} }, changed, readFile);
     const why = '/etc/login-relay/config.yaml is read, since no option is given';
     expect(await printed('check')).to.equal(`${why}.\nThe configuration is valid.\n`);
     for (const isChanged of [true, false]) {

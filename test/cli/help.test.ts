@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Command } from 'commander';
-import { optionsHelp } from '../../src/cli/help.ts';
+import { formatAllOptions } from '../../src/cli/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { options } from '../../src/config/settings/settings.ts';
 
@@ -35,7 +35,7 @@ describe('the help', () => {
   });
 
   it('explains all options on request, the required ones first, with their variables and defaults', () => {
-    const all = optionsHelp(program);
+    const all = formatAllOptions(program);
     const headings = all.match(/^\S.*:$/gm) ?? [];
     expect(headings.slice(0, 2)).to.deep.equal(['Required:', 'Listening:']);
     const [, required = ''] = /^Required:\n([\s\S]*?)\n\n/m.exec(all) ?? [];

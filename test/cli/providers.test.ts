@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { providersTable } from '../../src/cli/commands/providers.ts';
+import { formatProviders } from '../../src/cli/commands/providers.ts';
 import { presets } from '../../src/providers/presets.ts';
 import type { Preset } from '../../src/providers/provider.ts';
 
@@ -26,7 +26,7 @@ const needy: Preset = {
 
 describe('the table of providers', () => {
   it('aligns its columns', () => {
-    const lines = providersTable([plain, needy]).split('\n');
+    const lines = formatProviders([plain, needy]).split('\n');
     expect(lines.slice(0, 4)).to.deep.equal([
       'name       provider  needs                         scope',
       'plain      Plain     nothing                       none',
@@ -36,11 +36,11 @@ describe('the table of providers', () => {
   });
 
   it('ends with how to use any other provider', () => {
-    expect(providersTable([plain])).to.match(/\nAny other provider: --issuer .*\n$/);
+    expect(formatProviders([plain])).to.match(/\nAny other provider: --issuer .*\n$/);
   });
 
   it('fits 80 columns with the existing presets', () => {
-    const widths = providersTable(presets)
+    const widths = formatProviders(presets)
       .split('\n')
       .map((line) => line.length);
     expect(Math.max(...widths)).to.be.at.most(80);

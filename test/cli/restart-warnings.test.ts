@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { restartWarnings } from '../../src/cli/reload.ts';
+import { findRestartWarnings } from '../../src/cli/reload.ts';
 import { readFileConfig } from '../config/support/read.ts';
 
 const provider = `providers:
@@ -12,7 +12,7 @@ function warnings(before: string, after: string, hasSocket = false): readonly st
     return readFileConfig(`base-url: http://localhost:8000\n${provider}${frontEnds}${more}\n`).config;
   });
   if (started === undefined || reloaded === undefined) throw new Error('two configurations');
-  return restartWarnings(started, reloaded, hasSocket);
+  return findRestartWarnings(started, reloaded, hasSocket);
 }
 
 function frontEndWith(tokenDelivery: string): string {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { clientId } from '../../src/cli/commands/client-id.ts';
+import { makeClientId } from '../../src/cli/commands/client-id.ts';
 import { ConfigError } from '../../src/failures/start-errors.ts';
 import { oauthStart, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { clientsRelay, jsonOf } from './support/clients-relay.ts';
@@ -74,7 +74,7 @@ describe('login-relay client-id', () => {
   before(() => writeFileSync(keyFile, `${key}\n`));
 
   it('makes an identifier of a page that logs in without consent, and reads the answers', async () => {
-    const client_id = clientId(flags);
+    const client_id = makeClientId(flags);
     const { start, code } = await relay().logIn({ client_id, redirect_uri: page });
     const origin = ['Origin', 'https://branch.example.dev'] as const;
     const answer = await relay().redeem(start, code, {}, [origin]);
@@ -90,13 +90,13 @@ describe('login-relay client-id', () => {
   });
 
   it('makes one that is good for its pages, its front end, its key and its days only', async () => {
-    const client_id = clientId(flags);
+    const client_id = makeClientId(flags);
     const start = async (id: string, redirect_uri = page) => {
       const { parameters } = oauthStart({ client_id: id, redirect_uri });
       return (await relay().open(relay().browser(), parameters)).status;
     };
     expect(await start(client_id)).to.equal(307);
-    const ofApp = clientId({ ...flags, frontEnd: 'app' });
+    const ofApp = makeClientId({ ...flags, frontEnd: 'app' });
     for (const uri of ['https://other.example.dev/', redirectUri]) {
       expect(await start(client_id, uri)).to.equal(400);
     }
@@ -104,7 +104,7 @@ describe('login-relay client-id', () => {
       expect(await start(id)).to.equal(400);
     }
     writeFileSync(keyFile, 'another key of 32 characters or more');
-    expect(await start(clientId(flags))).to.equal(400);
+    expect(await start(makeClientId(flags))).to.equal(400);
     writeFileSync(keyFile, key);
     relay().ahead = 14 * 86_400_000 + 1000;
     expect(await start(client_id)).to.equal(401);
@@ -117,7 +117,7 @@ describe('login-relay client-id', () => {
       redirectUri: ['http://example.com/'],
       days: '0',
     };
-    expect(() => clientId(wrong))
+    expect(() => makeClientId(wrong))
       .to.throw(ConfigError)
       .with.property('faults')
       .that.has.lengthOf(4);

@@ -5,7 +5,7 @@ import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { createPublicLookup, isPublicAddress } from '../../src/upstream/public-addresses.ts';
-import { documentUrl } from '../../src/urls.ts';
+import { parseDocumentUrl } from '../../src/urls.ts';
 import { navigationWith } from '../harness/browser/fake-browser.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
@@ -264,7 +264,7 @@ describe('a client that publishes a metadata document', () => {
     'file:///etc/passwd',
   ]) {
     it(`has no identifier such as ${JSON.stringify(id)}`, async () => {
-      expect(documentUrl(id)).to.equal(undefined);
+      expect(parseDocumentUrl(id)).to.equal(undefined);
       await expectRefused(id);
     });
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { textsOfPages } from '../../src/cli/commands/pages.ts';
+import { formatPageTexts } from '../../src/cli/commands/pages.ts';
 import { accentStyle } from '../../src/delivery/accent.ts';
 import { html } from '../../src/delivery/html.ts';
 import { pageTexts } from '../../src/delivery/page-texts.ts';
@@ -99,7 +99,7 @@ lang: Deutsch!`;
   });
 
   it('are printed with their keys', () => {
-    expect(parse(textsOfPages())).to.deep.equal(pageTexts);
+    expect(parse(formatPageTexts())).to.deep.equal(pageTexts);
   });
 });
 

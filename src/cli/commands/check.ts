@@ -4,9 +4,9 @@ import type { Finding } from '../../check/finding.ts';
 import type { ShownAnswer } from '../../check/login/calls.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { print, printError, wrap } from '../print.ts';
-import { stopSignal } from '../stop.ts';
+import { waitForStopSignal } from '../stop.ts';
 
-export interface HowToPrint {
+export interface CheckFlags {
   readonly json: boolean;
   readonly verbose: boolean;
   /** Whether to wait for a login. A text chooses the provider, and the front end after a slash. */
@@ -14,31 +14,31 @@ export interface HowToPrint {
 }
 
 /** `login-relay check`: prints what is wrong, for people or as JSON. Returns the exit code. */
-export async function check(sources: OptionSources, how: HowToPrint): Promise<0 | 1 | 2> {
+export async function check(sources: OptionSources, how: CheckFlags): Promise<0 | 1 | 2> {
   const { json, verbose, login = false } = how;
-  const { report, code } = login === false ? await diagnose(sources) : await waitForLogin(sources, login);
-  await print(json ? `${JSON.stringify(report, undefined, 2)}\n` : reportAsText(report, verbose));
+  const { report, code } = login === false ? await diagnose(sources) : await diagnoseNextLogin(sources, login);
+  await print(json ? `${JSON.stringify(report, undefined, 2)}\n` : formatReport(report, verbose));
   return code;
 }
 
 /** Tells the operator on standard error what to do, so that standard output only has the report. */
-async function waitForLogin(sources: OptionSources, login: true | string) {
+async function diagnoseNextLogin(sources: OptionSources, login: true | string) {
   // This loads the relay, which the other checks do not need.
   const { diagnoseLogin } = await import('../../check/login/check-login.ts');
   const say = (text: string) => void printError(text);
-  return await diagnoseLogin(sources, login === true ? undefined : login, { say, stopped: stopSignal() });
+  return await diagnoseLogin(sources, login === true ? undefined : login, { say, stopped: waitForStopSignal() });
 }
 
 /** The report for people, 80 columns wide; in colour if standard output is a terminal. */
-function reportAsText(report: CheckReport, verbose: boolean): string {
+function formatReport(report: CheckReport, verbose: boolean): string {
   const { configuration, callbackUrl, callbackUrls = {}, cms = [], answers = [], findings } = report;
-  const merged = mergeEqual(findings);
+  const merged = mergeEqualFindings(findings);
   const lines = [
     ...[...Map.groupBy(answers, (one) => JSON.stringify(one)).values()].flatMap(answerLines),
     title('Checks'),
-    ...merged.flatMap(findingLines),
+    ...merged.flatMap(formatFinding),
     '',
-    summary(merged),
+    summarize(merged),
     '',
   ];
   if (callbackUrl !== null) lines.push(`Callback URL to register: ${callbackUrl}`, '');
@@ -46,10 +46,10 @@ function reportAsText(report: CheckReport, verbose: boolean): string {
   if (urls.length > 0) lines.push('Callback URLs to register:', ...urls, '');
   for (const { frontEnd, registration, backend } of cms) {
     lines.push(`config.yml of the CMS ${frontEnd}, for a login at ${registration}:`);
-    lines.push(indented(backend), '');
+    lines.push(indent(backend), '');
   }
   if (verbose && configuration !== null) {
-    lines.push(title('Configuration'), indented(configuration), '');
+    lines.push(title('Configuration'), indent(configuration), '');
   }
   return lines.join('\n');
 }
@@ -69,7 +69,7 @@ function linesOf({ from, status, contentType, fields, more }: ShownAnswer, count
 }
 
 const title = (text: string) => styleText('bold', text);
-const indented = (text: string) => text.trimEnd().replaceAll(/^(?=.)/gm, '  ');
+const indent = (text: string) => text.trimEnd().replaceAll(/^(?=.)/gm, '  ');
 
 const labels = {
   ok: { text: 'ok', colour: 'green' },
@@ -80,7 +80,7 @@ const labels = {
 const labelWidth = labels.not_checked.text.length;
 
 /** A finding: its label, then in a column its text and, after `→`, its remedy. */
-function findingLines({ subject, verdict, message, fix }: Finding): string[] {
+function formatFinding({ subject, verdict, message, fix }: Finding): string[] {
   const indent = ' '.repeat(labelWidth + 4);
   const [first = '', ...rest] = wrap(`${subject}: ${message}`, 80 - indent.length);
   const remedy = fix === null ? [] : wrap(`→ ${fix}`, 80 - indent.length);
@@ -90,7 +90,7 @@ function findingLines({ subject, verdict, message, fix }: Finding): string[] {
 }
 
 /** Merges findings that say the same about several subjects. */
-function mergeEqual(findings: readonly Finding[]): Finding[] {
+function mergeEqualFindings(findings: readonly Finding[]): Finding[] {
   const equal = Map.groupBy(findings, ({ verdict, message, fix }) => JSON.stringify([verdict, message, fix]));
   return [...equal.values()].flatMap((group) => {
     const subject = group.map((one) => one.subject).join(', ');
@@ -99,7 +99,7 @@ function mergeEqual(findings: readonly Finding[]): Finding[] {
 }
 
 /** Counts the findings by verdict: `1 problem, 2 warnings, 3 not checked.` */
-function summary(findings: readonly Finding[]): string {
+function summarize(findings: readonly Finding[]): string {
   const count = (wanted: Finding['verdict'], one: string, many = one) => {
     const number = findings.filter(({ verdict }) => verdict === wanted).length;
     return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];

@@ -22,7 +22,7 @@ export interface ClientIdFlags {
  *
  * @throws {ConfigError} with all faults
  */
-export function clientId(flags: ClientIdFlags): string {
+export function makeClientId(flags: ClientIdFlags): string {
   const { clientKeyFile, frontEnd, redirectUri } = flags;
   const faults: string[] = [];
   const name = v.safeParse(pathSegment, frontEnd);
@@ -33,7 +33,7 @@ export function clientId(flags: ClientIdFlags): string {
   if (redirectUris === undefined) {
     faults.push('--redirect-uri must be 1 to 20 https URLs, or http URLs of this machine');
   }
-  const keys = readKeys(clientKeyFile);
+  const keys = readKeySecrets(clientKeyFile);
   if (keys === undefined) {
     faults.push('--client-key-file must name a file of one or two lines, each of 32 or more characters');
   }
@@ -46,7 +46,7 @@ export function clientId(flags: ClientIdFlags): string {
 }
 
 /** The secrets of a key file; undefined if it cannot be read or is not a key file. */
-function readKeys(path: string) {
+function readKeySecrets(path: string) {
   try {
     return parseSecretLines(readTextFile(path).text.replace(/\r?\n$/, ''));
   } catch {

@@ -74,32 +74,32 @@ export function complete(words: readonly string[], program: Command): string {
   const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
   const current = value ?? (typed === '=' ? '' : typed);
   const before = [...words.slice(0, -1), ...(flag ? [flag] : [])].filter((word) => word !== '=');
-  return offer(program, before, current)
+  return listCandidates(program, before, current)
     .filter((line) => line.startsWith(current) || line === ':')
     .map((line) => `${line}\n`)
     .join('');
 }
 
 /** The lines of all words that may follow `before`. A typed dash asks for flags. */
-function offer(program: Command, before: readonly string[], current: string): readonly string[] {
+function listCandidates(program: Command, before: readonly string[], current: string): readonly string[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
   const command = commands.find((one) => one.name() === before[0]);
   const flags = help.visibleOptions(command ?? program);
   const flag = flags.find(({ long, required }) => required && long === before.at(-1));
-  if (flag) return valuesOf(flag);
-  if (current.startsWith('-')) return flags.flatMap(flagLines);
+  if (flag) return listValues(flag);
+  if (current.startsWith('-')) return flags.flatMap(describeFlag);
   if (before.length === 0) return commands.map((one) => `${one.name()}\t${one.description()}`);
   return before.length === 1 ? (command?.registeredArguments[0]?.argChoices ?? []) : [];
 }
 
 /** The values of a flag, or the line for files; none for free text. */
-function valuesOf({ long }: Flag): readonly string[] {
+function listValues({ long }: Flag): readonly string[] {
   const option = Object.values<Option>(options).find(({ flag }) => flag === long);
   if (option === undefined) return [];
   return option.schema === filePath ? [':'] : acceptedWords(option.schema);
 }
 
-function flagLines({ short, long, description }: Flag): string[] {
+function describeFlag({ short, long, description }: Flag): string[] {
   return [long, short].flatMap((form) => (form ? [`${form}\t${description}`] : []));
 }

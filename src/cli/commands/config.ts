@@ -15,7 +15,7 @@ export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
  *
  * @throws {ConfigError}
  */
-export async function textOfConfig(
+export async function runConfigAction(
   action: ConfigAction,
   options: OptionSources,
   changed = false,

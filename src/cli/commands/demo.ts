@@ -2,7 +2,7 @@ import { type Demo, startDemo } from '../../demo/demo.ts';
 import { describeOwnPage, parseOwnPage } from '../../demo/own-page.ts';
 import { ConfigError } from '../../failures/start-errors.ts';
 import { print } from '../print.ts';
-import { stopSignal } from '../stop.ts';
+import { waitForStopSignal } from '../stop.ts';
 
 export type DemoFlags = Readonly<Partial<Record<'port' | 'origin' | 'tokenDelivery', string>>>;
 
@@ -19,7 +19,7 @@ export async function demo(flags: DemoFlags): Promise<void> {
   const own = parseOwnPage(flags);
   const running = await startDemo({ port: port === undefined ? undefined : Number(port), own });
   await print(describeDemo(running));
-  await stopSignal();
+  await waitForStopSignal();
   await running.close();
 }
 

@@ -44,18 +44,18 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   for (const name of ['port', 'host', 'tlsCert']) reportRefusedValue(name);
   const { port, host = '', tlsCert } = values;
   faults.expectNone();
-  const answer = await ask(`${tlsCert ? 'https' : 'http'}://${reachable(host)}:${port}`);
+  const answer = await askReadiness(`${tlsCert ? 'https' : 'http'}://${hostToConnectTo(host)}:${port}`);
   await print(`${answer}\n`);
   return answer.startsWith('ready') ? 0 : 1;
 }
 
 /** The host of a URL. A relay can listen on a wildcard address (0.0.0.0 or ::), but a client cannot connect to one. */
-function reachable(host: string): string {
+function hostToConnectTo(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
 }
 
-async function ask(address: string): Promise<string> {
+async function askReadiness(address: string): Promise<string> {
   const get = address.startsWith('https') ? getSecurely : getPlainly;
   const signal = AbortSignal.timeout(patience);
   // The certificate names the public host, not this address. The exchange contains no secret.
@@ -63,10 +63,10 @@ async function ask(address: string): Promise<string> {
   // The timeout may also come while the body arrives. An error without a listener would end the process.
   request.on('error', () => {});
   const [response]: IncomingMessage[] = await once(request, 'response').catch(() => []);
-  return response ? await describe(response, address) : `no answer from ${address}`;
+  return response ? await describeAnswer(response, address) : `no answer from ${address}`;
 }
 
-async function describe(response: IncomingMessage, address: string): Promise<string> {
+async function describeAnswer(response: IncomingMessage, address: string): Promise<string> {
   const options = { limit: largestAnswer, encoding: 'utf8' } as const;
   const body = await getRawBody(response, options).catch(() => '');
   response.destroy();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command, Option as Flag, Help } from 'commander';
 import { version } from '../../version.ts';
-import { optionsHelp } from '../help.ts';
+import { formatAllOptions } from '../help.ts';
 import { wrap } from '../print.ts';
 
 /** The page in Markdown. Lines that begin with a dot are roff. */
@@ -15,7 +15,7 @@ const narrow = 60;
  *
  * @see man-pages(7), groff_man(7)
  */
-export function man(program: Command): string {
+export function formatManualPage(program: Command): string {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
   // The build of the executable replaces this variable by its value.
@@ -24,14 +24,14 @@ export function man(program: Command): string {
   const parts: Readonly<Record<string, string>> = {
     date: time.toISOString().slice(0, 10),
     version,
-    commands: commands.map((command) => commandItem(command, help)).join('\n'),
-    options: markdownOf(optionsHelp(program, narrow)),
+    commands: commands.map((command) => formatCommand(command, help)).join('\n'),
+    options: helpToMarkdown(formatAllOptions(program, narrow)),
   };
-  return roff(page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? ''));
+  return markdownToRoff(page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? ''));
 }
 
 /** Turns help into Markdown of the page: headings of groups, and flags as terms of a definition list. */
-function markdownOf(help: string): string {
+function helpToMarkdown(help: string): string {
   return help
     .trim()
     .replaceAll(/\n*^(\S.*):$/gm, '\n## $1')
@@ -50,25 +50,25 @@ export function manualSection(name: 'ENVIRONMENT' | 'EXIT STATUS'): string {
   );
 }
 
-function commandItem(command: Command, help: Help): string {
+function formatCommand(command: Command, help: Help): string {
   // The page lists the relay's settings below, so leave them out here.
   const own = help
     .visibleOptions(command)
     .filter(({ helpGroupHeading, long }) => helpGroupHeading === undefined && long !== '--help');
-  const flags = own.length === 0 ? [] : ['.RS', ...own.map(flagItem), '.RE'];
+  const flags = own.length === 0 ? [] : ['.RS', ...own.map(formatFlag), '.RE'];
   const title = `login-relay ${help.subcommandTerm(command)}`;
-  return [item(title, command.description()), ...flags].join('\n');
+  return [formatDefinition(title, command.description()), ...flags].join('\n');
 }
 
-const flagItem = ({ flags, description }: Flag) => item(flags, `${description}.`);
+const formatFlag = ({ flags, description }: Flag) => formatDefinition(flags, `${description}.`);
 
-const item = (term: string, text: string) => `\`${term}\`\n: ${text}`;
+const formatDefinition = (term: string, text: string) => `\`${term}\`\n: ${text}`;
 
 /** Turns the Markdown of the page into roff, with lines of at most 80 characters. The order of the steps matters. */
-function roff(markdown: string): string {
+function markdownToRoff(markdown: string): string {
   // This must come first, because it escapes text, and must not escape what later steps add. A line with a dot is roff
   // already.
-  const escaped = markdown.replaceAll(/^[^.\n].*/gm, inline);
+  const escaped = markdown.replaceAll(/^[^.\n].*/gm, formatLine);
   const withHeadings = escaped.replaceAll(/^# /gm, '.SH ').replaceAll(/^## /gm, '.SS ');
   // A definition list: a term, then a line that begins with a colon.
   const withLists = withHeadings.replaceAll(/^(.+)\n: /gm, '.TP\n$1\n');
@@ -85,7 +85,7 @@ function roff(markdown: string): string {
 }
 
 /** Escapes a line of text, including its hyphens, so that they can be copied. Code becomes bold, and *names* italic. */
-function inline(line: string): string {
+function formatLine(line: string): string {
   const text = line.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...');
   // Indented code has no markup.
   if (text.startsWith('    ')) return text;

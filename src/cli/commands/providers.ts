@@ -1,8 +1,8 @@
 import type { Placeholder, Preset } from '../../providers/provider.ts';
 
 /** `login-relay providers`: the presets in aligned columns, and how to use any other provider. */
-export function providersTable(presets: readonly Preset[]): string {
-  const rows = [['name', 'provider', 'needs', 'scope'], ...presets.map(row)];
+export function formatProviders(presets: readonly Preset[]): string {
+  const rows = [['name', 'provider', 'needs', 'scope'], ...presets.map(formatRow)];
   const lines = rows.map((cells) => {
     const padded = cells.map((cell, column) => cell.padEnd(widthOf(rows, column)));
     return padded.join('  ').trimEnd();
@@ -19,12 +19,12 @@ export function providersTable(presets: readonly Preset[]): string {
 const widthOf = (rows: readonly string[][], column: number) =>
   Math.max(...rows.map((cells) => cells[column]?.length ?? 0));
 
-function row({ name, title, host, tenant, provider: { scope } }: Preset): string[] {
-  const needs = [...need('host', host), ...need('tenant', tenant)].join(', ');
+function formatRow({ name, title, host, tenant, provider: { scope } }: Preset): string[] {
+  const needs = [...formatNeed('host', host), ...formatNeed('tenant', tenant)].join(', ');
   return [name, title, needs || 'nothing', scope ?? 'none'];
 }
 
-function need(part: string, placeholder: Placeholder | undefined): string[] {
+function formatNeed(part: string, placeholder: Placeholder | undefined): string[] {
   if (placeholder === undefined) return [];
   return [placeholder.default === undefined ? part : `${part} (${placeholder.default})`];
 }

@@ -6,9 +6,9 @@ import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
 import { printError } from '../print.ts';
-import { configReader, reload, reloadSignal, restartWarnings } from '../reload.ts';
-import { endOnUncaughtErrors, stopSignal } from '../stop.ts';
-import { connectServiceManager } from '../systemd.ts';
+import { createConfigReader, findRestartWarnings, handleReloadSignals, reload } from '../reload.ts';
+import { connectServiceManager } from '../service-manager.ts';
+import { endOnUncaughtErrors, waitForStopSignal } from '../stop.ts';
 import { watchFiles } from '../watch-files.ts';
 
 /**
@@ -18,19 +18,21 @@ import { watchFiles } from '../watch-files.ts';
  * @throws {ConfigError} @throws {ListenError}
  */
 export async function serve(sources: OptionSources): Promise<void> {
-  const read = configReader(sources);
+  const read = createConfigReader(sources);
   const { config, warnings } = read();
   const { logLevel: level, logFormat: format } = config;
   const journalStream = sources.environment['JOURNAL_STREAM'];
   const logger = await createLogger({ level, format, journalStream });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
-  const manager = connectServiceManager(process.env, process.pid, (error) => logger.warn({ error }, silenceFor(error)));
+  const manager = connectServiceManager(process.env, process.pid, (error) =>
+    logger.warn({ error }, explainNotifyFailure(error)),
+  );
   const { socket } = manager;
   if (socket) warnOfUnusedAddress(sources, logger);
   // Handle signals from here on, because a signal during the start would end the process by default.
-  const stopped = stopSignal();
-  const reloads = reloadSignal();
+  const stopped = waitForStopSignal();
+  const reloads = handleReloadSignals();
   if (config.certificate) watchFiles(config.certificate.files, reloads.request);
 
   const relay = await startRelay(config, logger, socket);
@@ -42,7 +44,7 @@ export async function serve(sources: OptionSources): Promise<void> {
 
   const readAgain = () => {
     const reading = read();
-    const further = restartWarnings(config, reading.config, socket !== undefined);
+    const further = findRestartWarnings(config, reading.config, socket !== undefined);
     return { ...reading, warnings: [...reading.warnings, ...further] };
   };
   const nextReload = async (): Promise<undefined> => {
@@ -55,7 +57,7 @@ export async function serve(sources: OptionSources): Promise<void> {
   logger.info({ signal, requestsInFlight }, 'stopping');
   if (signal === 'SIGINT' && requestsInFlight > 0) {
     // Do not await it, because the relay must stop even if nobody reads this output.
-    printError(waitingFor(requestsInFlight));
+    printError(describeWaiting(requestsInFlight));
   }
   await Promise.all([manager.stopping(), relay.close()]);
   await flushLog(logger);
@@ -79,13 +81,13 @@ function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   }
 }
 
-function waitingFor(requests: number): string {
+function describeWaiting(requests: number): string {
   const what = requests === 1 ? '1 request' : `${requests} requests`;
   const most = limits.stopTime / 1000;
   return `Stopping: waiting for ${what} in flight, ${most} seconds at most.\nPress Ctrl-C again to end at once.\n`;
 }
 
-function silenceFor(error: string): string {
+function explainNotifyFailure(error: string): string {
   if (error !== 'ENOENT') return 'systemd-notify has failed: systemd does not know the state of this process';
   return (
     'NOTIFY_SOCKET is set, but there is no program systemd-notify, so nothing learns that the relay is ready. ' +

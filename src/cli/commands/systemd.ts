@@ -16,7 +16,7 @@ const unitFiles = {
 const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
 
 /** `login-relay systemd`: prints a file for systemd, with the path of this relay. */
-export async function systemd(file: keyof typeof unitFiles): Promise<void> {
+export async function printUnitFile(file: keyof typeof unitFiles): Promise<void> {
   const command = isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
   const unreachable = command.find((path) => hidden.test(path));
   // The other files do not start the relay.
@@ -25,13 +25,13 @@ export async function systemd(file: keyof typeof unitFiles): Promise<void> {
       `login-relay: the service cannot access ${unreachable}: install it elsewhere, for example in /usr/local/bin\n`,
     );
   }
-  const start = command.map(quoted).join(' ');
+  const start = command.map(quoteWord).join(' ');
   // A function, because $ has a meaning in a replacement text.
   await print(unitFiles[file].toString().replace(/(?<=^ExecStart=)\S+/m, () => start));
 }
 
-/** A word of a command line in a unit. @see systemd.service(5), "Command lines" */
-function quoted(word: string): string {
+/** A word of a command line in a unit. @see printUnitFile.service(5), "Command lines" */
+function quoteWord(word: string): string {
   const escaped = word.replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /[\s'"\\;]/.test(word) ? `"${escaped}"` : escaped;
 }

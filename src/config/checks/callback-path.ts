@@ -1,8 +1,8 @@
 import {
   defaultCallbackPath,
+  doPathsOverlap,
   endpointNames,
   namesInPath,
-  overlap,
   ownPaths,
   paths,
   registrationPath,
@@ -39,7 +39,7 @@ function findOwnPath(path: string, { relay }: Readings): string | undefined {
   // Below `/auth`, only the paths of registrations and some endpoints are taken.
   const fixed = ownPaths.filter((ownPath) => ownPath !== paths.cmsLogin);
   if (base !== '/') fixed.push(base);
-  const found = fixed.find((ownPath) => overlap(ownPath.toLowerCase(), path));
+  const found = fixed.find((ownPath) => doPathsOverlap(ownPath.toLowerCase(), path));
   return found ?? (isSame(path, paths.cmsLogin) ? paths.cmsLogin : undefined);
 }
 
@@ -61,7 +61,7 @@ function findRegistrationPath(
 /** Says which resource, API or page of a front end a callback path conflicts with; undefined if none. */
 function whyPathIsTakenByEntry(path: string, { relay, resources, frontEnds }: Readings): string | undefined {
   const { host } = new URL(relay.baseUrl);
-  const conflicts = (other: string | undefined) => other !== undefined && overlap(other.toLowerCase(), path);
+  const conflicts = (other: string | undefined) => other !== undefined && doPathsOverlap(other.toLowerCase(), path);
   const resource = resources.find(({ values }) => {
     const url = URL.parse(values.url ?? '');
     return url?.host === host && conflicts(url.pathname);

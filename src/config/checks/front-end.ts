@@ -3,7 +3,7 @@ import { isSameSite } from '../../origins/domains.ts';
 import { hasStar, isAnyPort, type OriginPattern } from '../../origins/origin-pattern.ts';
 import { originOf, type RedirectUri, withAnyPort } from '../../origins/redirect-uri.ts';
 import { maxRedirectUriLength, nativeRedirectUri, queryFault } from '../../origins/schemas.ts';
-import { overlap } from '../../paths.ts';
+import { doPathsOverlap } from '../../paths.ts';
 import { isLoopback, whyQueryIsTaken } from '../../urls.ts';
 import { didYouMean, findSuggestion, withItemNumber } from '../fault.ts';
 import type { Reading } from '../reading.ts';
@@ -218,7 +218,7 @@ export function checkApis({ frontEnds }: Readings): void {
       checkProviderOfApi(api, registrations);
       const { path } = api.values;
       if (path === undefined) continue;
-      if (earlierPaths.some((earlier) => overlap(earlier, path))) {
+      if (earlierPaths.some((earlier) => doPathsOverlap(earlier, path))) {
         api.reportFault('path', 'is the same as another path, or one is below the other');
       }
       earlierPaths.push(path);

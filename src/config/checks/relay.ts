@@ -1,5 +1,5 @@
 import { exampleOf } from '../../origins/origin-pattern.ts';
-import { overlap, ownPaths, registrationPath } from '../../paths.ts';
+import { doPathsOverlap, ownPaths, registrationPath } from '../../paths.ts';
 import { isLoopback } from '../../urls.ts';
 import type { Reading } from '../reading.ts';
 import type { Readings, RelayReading } from '../readings.ts';
@@ -37,7 +37,7 @@ export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Reading
   const words = registrations.flatMap(({ name, values }) => [name, values.provider ?? name]);
   const configured = [...words.map(registrationPath), ...apiPaths, ...callbackPaths];
   const withBasePath = [...ownPaths, ...apiPaths, ...callbackPaths].map((path) => basePath + path);
-  const ambiguous = configured.find((path) => withBasePath.some((other) => overlap(other, path)));
+  const ambiguous = configured.find((path) => withBasePath.some((other) => doPathsOverlap(other, path)));
   if (ambiguous === undefined) return;
   relay.warn(
     'baseUrl',

@@ -1,6 +1,6 @@
 import { allowAt, rulesOf } from '../../access/allow.ts';
 import { answerToClaim, type Claim } from '../../access/identity.ts';
-import { overlap, ownPaths } from '../../paths.ts';
+import { doPathsOverlap, ownPaths } from '../../paths.ts';
 import { comparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
 import { findEntryOrReport } from '../fault.ts';
@@ -79,7 +79,7 @@ function checkUrl(resource: ResourceReading, earlier: readonly ResourceReading[]
     const otherUrl = URL.parse(other.values.url ?? '');
     const isGatewayUsed = (values.upstream ?? other.values.upstream) !== undefined;
     if (!isGatewayUsed || !url || otherUrl?.host !== url.host || isSame(otherUrl)) return false;
-    return overlap(otherUrl.pathname, url.pathname);
+    return doPathsOverlap(otherUrl.pathname, url.pathname);
   });
   if (overlapping) reportFault('url', `contains that of resources.${overlapping.name}, or is below it`);
 }
@@ -134,7 +134,7 @@ function checkGatewayPath(
   if (login?.host !== host) return;
   const basePaths = login.pathname === '/' ? [] : [login.pathname];
   const apiPaths = frontEnds.flatMap(({ apis }) => apis.flatMap(({ values }) => values.path ?? []));
-  const taken = [...ownPaths, ...basePaths, ...apiPaths].filter((path) => overlap(path, pathname));
+  const taken = [...ownPaths, ...basePaths, ...apiPaths].filter((path) => doPathsOverlap(path, pathname));
   if (taken.length > 0) {
     reportFault('url', `contains paths of the relay at the host of the login, or is below one: ${taken.join(', ')}`);
   }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isAppScheme } from '../../origins/app-schemes.ts';
 import { longestDays } from '../../times.ts';
-import { documentUrl } from '../../urls.ts';
+import { parseDocumentUrl } from '../../urls.ts';
 import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
 import { createFileRowMaker } from './setting.ts';
 
@@ -74,7 +74,7 @@ const documentSources = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
   v.check(
-    (given) => given.join() === 'any' || given.every((text) => isHost(text) || documentUrl(text) !== undefined),
+    (given) => given.join() === 'any' || given.every((text) => isHost(text) || parseDocumentUrl(text) !== undefined),
     'must be hosts (claude.ai, or example.com:8443), URLs of documents (https://example.com/client.json), or any alone',
   ),
   v.transform((given) =>

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { mayReachApi } from '../../api-proxy/headers.ts';
-import { overlap, ownPaths } from '../../paths.ts';
+import { doPathsOverlap, ownPaths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
 import { oneOf, pathSegment, textMatching, withoutQuery } from '../schemas.ts';
 import { createFileRowMaker } from './setting.ts';
@@ -15,7 +15,7 @@ const path = v.pipe(
   ),
   v.maxLength(longestPath, `must have at most ${longestPath} characters`),
   v.check(
-    (given) => !ownPaths.some((own) => overlap(own, given)),
+    (given) => !ownPaths.some((own) => doPathsOverlap(own, given)),
     `must not contain an endpoint of the relay, or be below one: ${ownPaths.join(', ')}`,
   ),
 );

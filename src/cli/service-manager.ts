@@ -29,19 +29,19 @@ export function connectServiceManager(
   pid: number,
   onFailure: (error: string) => void,
 ) {
-  const take = (name: string) => {
+  const takeVariable = (name: string) => {
     const value = environment[name];
     delete environment[name];
     return value;
   };
   /** Whether a variable is meant for this process, and not for a parent of it. */
   const isOwn = (owner: string | undefined) => owner === `${pid}`;
-  const hasSocket = isOwn(take('LISTEN_PID'));
-  const sockets = take('LISTEN_FDS');
-  take('LISTEN_FDNAMES');
-  const isWatched = isOwn(take('WATCHDOG_PID') ?? `${pid}`);
-  const watchdogTime = Number(take('WATCHDOG_USEC')) / 1000;
-  const address = take('NOTIFY_SOCKET');
+  const hasSocket = isOwn(takeVariable('LISTEN_PID'));
+  const sockets = takeVariable('LISTEN_FDS');
+  takeVariable('LISTEN_FDNAMES');
+  const isWatched = isOwn(takeVariable('WATCHDOG_PID') ?? `${pid}`);
+  const watchdogTime = Number(takeVariable('WATCHDOG_USEC')) / 1000;
+  const address = takeVariable('NOTIFY_SOCKET');
   if (hasSocket && sockets !== '1') {
     throw new ConfigError([
       'LISTEN_FDS must be 1: the relay listens on one socket, so its socket unit has one ListenStream',
@@ -57,7 +57,7 @@ export function connectServiceManager(
   let failed = false;
 
   /** Sends a notification after all earlier ones. Resolves once it is sent, or has failed. */
-  function tell(...assignments: string[]): Promise<unknown> {
+  function notify(...assignments: string[]): Promise<unknown> {
     if (!address) return sent;
     sent = sent
       .then(() => run('systemd-notify', assignments, options))
@@ -74,7 +74,7 @@ export function connectServiceManager(
       // Do not queue signs of life, because more important notifications would have to wait behind them.
       if (telling) return;
       telling = true;
-      await tell('WATCHDOG=1');
+      await notify('WATCHDOG=1');
       telling = false;
     };
     // A timer, so that the notifications stop if the event loop hangs.
@@ -83,14 +83,14 @@ export function connectServiceManager(
   return {
     socket: hasSocket ? { fd: firstPassed } : undefined,
     ready(): void {
-      tell('READY=1');
+      notify('READY=1');
     },
     /** Tells systemd that the relay reads its configuration again. Call `ready` afterwards. */
     reloading(): void {
       // hrtime is CLOCK_MONOTONIC, which systemd expects.
-      tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
+      notify('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
     },
     /** Tells systemd that the relay stops. Resolves once this and all earlier notifications are sent. */
-    stopping: () => tell('STOPPING=1'),
+    stopping: () => notify('STOPPING=1'),
   };
 }

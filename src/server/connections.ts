@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
-import { limits } from '../limits.ts';
+import { type Limits, limits } from '../limits.ts';
 import { createTurns } from './fair-turns.ts';
+import { takeTurnsForHandshakes } from './handshakes.ts';
 import { type Excess, parseInPieces, type Request } from './parsing.ts';
 
 interface Connection {
@@ -26,6 +27,8 @@ export type Connections = ReturnType<typeof limitConnections>;
 interface ConnectionObserver {
   /** Called when a connection was closed because there are too many. */
   onTooMany(): void;
+  /** Called when a connection was closed because its TLS handshake did not begin in time. */
+  onNoHandshake(): void;
   /** Called once for a connection when no more of it is parsed. Its last requests still have to be answered. */
   onExcess(reason: Excess, socket: Socket): void;
 }
@@ -37,7 +40,11 @@ interface ConnectionObserver {
  *
  * Each connection has one request in the process at a time. A few more may wait behind it.
  */
-export function limitConnections(server: Server, most: number, observer: ConnectionObserver) {
+export function limitConnections(
+  server: Server,
+  { connections: most, handshakeTime }: Pick<Limits, 'handshakeTime'> & { readonly connections: number },
+  observer: ConnectionObserver,
+) {
   const connections = new WeakMap<Socket, Connection>();
   const turns = createTurns();
   const hasTls = 'setSecureContext' in server;
@@ -46,6 +53,7 @@ export function limitConnections(server: Server, most: number, observer: Connect
   let openConnections = 0;
   let requestsInFlight = 0;
 
+  if (hasTls) takeTurnsForHandshakes(server, turns, handshakeTime, () => observer.onNoHandshake());
   server.on('connection', (socket: Socket) => {
     turns.onAccepted();
     const connection: Connection = { socket, httpSocket: socket, responses: new Set(), bytesBefore: 0 };

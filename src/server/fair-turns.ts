@@ -22,24 +22,29 @@ export function createTurns() {
   let readsLeft = readsPerTurn;
   let isScheduled = false;
   let isAccepting = false;
-  /** Paused connections, by their client addresses. */
-  const waiting = new Map<string, Set<Socket>>();
+  /** Paused connections with the cost of their next read, by their client addresses. */
+  const waiting = new Map<string, Map<Socket, number>>();
 
   function startTurn(): void {
     isScheduled = false;
-    readsLeft = isAccepting ? readsWhileAccepting : readsPerTurn;
+    const reads = isAccepting ? readsWhileAccepting : readsPerTurn;
+    // What was expensive counts in the next turns as well.
+    readsLeft = Math.min(reads, readsLeft + reads);
     isAccepting = false;
-    for (let resumed = 0; resumed < readsLeft; resumed += 1) {
+    for (let left = readsLeft; left > 0; ) {
       const [first] = waiting;
       if (first === undefined) return;
       const [client, sockets] = first;
-      const [socket] = sockets;
-      if (socket !== undefined) sockets.delete(socket);
+      const [next] = sockets;
       // Move the client to the end.
       waiting.delete(client);
+      if (next === undefined) continue;
+      const [socket, cost] = next;
+      sockets.delete(socket);
       if (sockets.size > 0) waiting.set(client, sockets);
+      left -= cost;
       // The connection is read before any new data.
-      socket?.resume();
+      socket.resume();
     }
     if (waiting.size > 0) scheduleTurn();
   }
@@ -56,16 +61,20 @@ export function createTurns() {
       isAccepting = true;
       scheduleTurn();
     },
-    /** Returns whether a read of a connection may be handled now. Otherwise, it pauses the connection until its turn. */
-    admitRead(socket: Socket): boolean {
-      if (readsLeft <= readsPerTurn - readsBeforeSchedule) scheduleTurn();
+    /**
+     * Returns whether a read of a connection may be handled now. Otherwise, it pauses the connection until its turn.
+     *
+     * @param cost the number of ordinary reads that take as long
+     */
+    admitRead(socket: Socket, cost = 1): boolean {
+      if (readsLeft - cost < readsPerTurn - readsBeforeSchedule) scheduleTurn();
       if (readsLeft > 0) {
-        readsLeft -= 1;
+        readsLeft -= cost;
         return true;
       }
       const client = clientOf(socket);
-      const sockets = waiting.get(client) ?? new Set();
-      waiting.set(client, sockets.add(socket));
+      const sockets = waiting.get(client) ?? new Map<Socket, number>();
+      waiting.set(client, sockets.set(socket, cost));
       socket.pause();
       return false;
     },

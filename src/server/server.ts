@@ -88,8 +88,9 @@ export async function listen(
   const server = secureServer ?? createServer(options, listener);
   // Node.js drops further headers. Keep one more than allowed, so that `checkHeaders` sees the excess.
   server.maxHeadersCount = limits.headers + 1;
-  const connections = limitConnections(server, most.connections, {
+  const connections = limitConnections(server, most, {
     onTooMany: () => observer.limitHit('connections'),
+    onNoHandshake: () => observer.limitHit('handshake_time'),
     onExcess: (reason, socket) => refuse(reason, socket),
   });
   // Otherwise, Node.js would send `100 Continue` itself, and would answer unknown expectations without a body.

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { expect } from 'chai';
+import { type CountedLimit, limits } from '../../src/limits.ts';
+import { Secret } from '../../src/sealing/secret.ts';
+import { type ListeningServer, listen } from '../../src/server/server.ts';
+import { serveTcp } from '../harness/provider/serve.ts';
+import { selfSignedCertificate } from '../harness/system/certificate.ts';
+
+/** Handshakes that may come before that of another client: those of two turns, and of the one that has begun. */
+const mostBefore = 20;
+const ofGreedy = 200;
+
+/** The first bytes of a client that speaks TLS. */
+async function recordHello(): Promise<Buffer> {
+  const { promise, resolve } = Promise.withResolvers<Buffer>();
+  const server = await serveTcp((socket) => socket.once('data', resolve));
+  connectTls({ port: server.port, host: '127.0.0.1' }).on('error', () => {});
+  const hello = await promise;
+  await server.close();
+  return hello;
+}
+
+describe('TLS handshakes', () => {
+  let hello: Buffer;
+  let server: ListeningServer;
+  let hit: CountedLimit[];
+  const sockets: Socket[] = [];
+
+  before('record a hello', async () => {
+    hello = await recordHello();
+  });
+  beforeEach(() => {
+    hit = [];
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await server.close();
+  });
+
+  async function start(handshakeTime: number): Promise<void> {
+    const pem = await selfSignedCertificate('localhost');
+    server = await listen(
+      (_, response) => void response.end('a'),
+      { host: '127.0.0.1', port: 0 },
+      { ...limits, connections: 2 * ofGreedy, stopTime: 1, handshakeTime },
+      { unreadableRequest() {}, limitHit: (limit) => void hit.push(limit) },
+      { chain: pem, key: new Secret(pem), files: [] },
+    );
+  }
+
+  async function open(localAddress = '127.0.0.1'): Promise<Socket> {
+    const { port } = new URL(server.address);
+    const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress });
+    sockets.push(socket.on('error', () => {}));
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  it('of another client begin before those of one with hundreds', async function () {
+    // Elsewhere, this machine has only one address of its own.
+    if (process.platform !== 'linux') this.skip();
+    await start(limits.handshakeTime);
+    const greedy = await Promise.all(Array.from({ length: ofGreedy }, () => open()));
+    const other = await open('127.0.0.2');
+    // The server accepts one in each turn.
+    for (let turn = 0; turn < 2 * ofGreedy; turn += 1) await setImmediate();
+    const answered: Socket[] = [];
+    const all = [...greedy, other].map(async (socket) => {
+      socket.write(hello);
+      await once(socket, 'data');
+      answered.push(socket);
+    });
+    await Promise.all(all);
+    expect(answered.indexOf(other)).to.be.at.most(mostBefore);
+  });
+
+  it('have a time to begin, and a time to end', async () => {
+    await start(100);
+    const silent = await open();
+    const halting = await open();
+    halting.write(hello.subarray(0, 10));
+    await Promise.all([once(silent, 'close'), once(halting, 'close')]);
+    expect(hit).to.deep.equal(['handshake_time', 'handshake_time']);
+  });
+
+  it('are left by a client that goes away before they begin', async () => {
+    await start(limits.handshakeTime);
+    const ended = await open();
+    ended.end();
+    await once(ended, 'close');
+    const reset = await open();
+    reset.resetAndDestroy();
+    const socket = connectTls({ port: Number(new URL(server.address).port), rejectUnauthorized: false });
+    sockets.push(socket);
+    await once(socket, 'secureConnect');
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await once(socket, 'data');
+    expect(hit).to.deep.equal([]);
+  });
+});

@@ -4,8 +4,8 @@ node := scripts/node
 mocha := $(node) node_modules/mocha/bin/mocha.js $(if $(CI),--forbid-pending)
 tsc := $(node) node_modules/typescript/bin/tsc
 installed := node_modules/.package-lock.json
-# The user's settings do not matter: engine-strict would refuse the tools on Node.js 18, and
-# NODE_ENV=production would leave them out. A registry may fail for a moment.
+# Override the user's settings, because engine-strict would refuse the tools on Node.js 18, and NODE_ENV=production
+# would leave them out. Retry, because a registry may fail for a moment.
 install := npm ci --include=dev --include=optional --engine-strict=false --ignore-scripts \
   --fetch-retries=5 --no-audit --no-fund --no-update-notifier --loglevel=error
 
@@ -32,8 +32,8 @@ $(installed): package.json package-lock.json
 	@$(install)
 	@touch $@
 
-# Installs a folder that has libraries of its own. The versions of Node.js and npm for newcomers install no commands:
-# they have the same names.
+# Installs a folder that has its own libraries. The versions of Node.js and npm for newcomers install no commands,
+# because their commands have the same names.
 nested = $(addsuffix /node_modules/.package-lock.json,$1)
 %/node_modules/.package-lock.json: %/package.json %/package-lock.json $(installed)
 	@$(install) --prefix $* $(if $(findstring machines,$*),--no-bin-links)
@@ -58,8 +58,8 @@ check: $(installed) ## check types, lint, and unused code
 	@$(node) node_modules/@biomejs/biome/bin/biome check --error-on-warnings .
 	@$(node) node_modules/knip/bin/knip.js
 
-# The relay and its libraries in one script, as in the executable. Tests start hundreds of relays, and from the script
-# each takes half the time. Single suites that are run without make start the sources.
+# The relay and its libraries in one script, as in the executable. Tests start hundreds of relays, and a relay starts
+# in half the time from this script. A suite that is run without make starts relays from the sources.
 script := dist/login-relay.cjs
 with_script := LOGIN_RELAY=$(CURDIR)/$(script)
 $(script): $(installed) $(wildcard package.json bin/* src/* src/*/* src/*/*/* client/* scripts/binary/*)
@@ -76,14 +76,15 @@ test: $(script) ## run the tests that need no other program (less than two minut
 	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
 	  exit $$status
 
-# This is what CI runs, with -j2 on two cores: most tests wait for processes. The longest targets come first. Nothing
-# runs twice: make test runs in the fresh clone of a newcomer, where programs are missing, and test-programs runs what
-# it leaves out there; test-slow tests the same and more in Chromium as test-browsers does.
+# CI runs this with -j2 on two cores, because most tests wait for processes. The longest targets come first. Nothing
+# runs twice. make test runs in the fresh clone of a newcomer, where programs are missing, and test-programs runs the
+# tests that it leaves out there. In Chromium, test-slow runs all tests of test-browsers and more.
 test-all: export ENGINES ?= Firefox WebKitGTK
 test-all: BENCH ?= --contender relay --contender 'grant on Koa'
 test-all: test-slow test-newcomers test-binary test-options test-browsers bench-quick check test-programs ## run all that CI runs
 
-# Runs the tests that take longer, or need browsers, balancers or packages. Those of the process run in test-binary.
+# Runs the tests that take longer, or need browsers, balancers or packages. The tests of the process run in
+# test-binary.
 test-slow: $(script) $(call nested,test/slow/cms)
 	@$(with_script) $(mocha) --parallel --jobs 2 --ignore '**/node_modules/**' --ignore 'test/slow/operations/**' \
 	  'test/slow/**/*.test.ts'
@@ -98,7 +99,7 @@ test-options: $(script)
 	  'test/access/@(deliveries|refused-page).test.ts' 'test/clients/@(native|registration).test.ts' \
 	  'test/resources/!(gateway.flow).test.ts' 'test/providers/several-oddities.test.ts'
 
-# Runs the tests of `make test` that it leaves out on a machine without their programs.
+# Runs the tests that `make test` leaves out on a machine without the programs that they need.
 test-programs: $(script)
 	@$(with_script) $(mocha) $$(grep -rlE --include='*.test.ts' --exclude-dir=slow 'needs(Programs|Root)?\(' test)
 
@@ -109,8 +110,8 @@ test-newcomers: $(newcomers)
 $(newcomers): test-newcomer-%: $(call nested,test/slow/newcomer/machines)
 	@MACHINE=$* $(mocha) test/slow/newcomer/newcomer.ts
 
-# Runs the executable in an empty root, and the black-box tests of the process. The others run with the same script in
-# make test.
+# Runs the executable in an empty root, and the black-box tests of the process. The other black-box tests run with the
+# same script in make test.
 test-binary: binary
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) --parallel --jobs 2 \
 	  'test/{cli,operations,server}/*.blackbox.test.ts' test/contract/start-login.blackbox.test.ts \
@@ -151,7 +152,7 @@ coverage: $(installed)
 bench: binary $(call nested,bench/peers) ## measure the relay and similar programs (twenty minutes)
 	@taskset -c 1 $(node) bench/run.ts $(BENCH)
 
-# Runs every measurement once, in a minute. This tests the benchmark; the figures mean nothing.
+# Runs every measurement once, in a minute. This tests the benchmark. Its figures have no meaning.
 bench-quick: $(call nested,bench/peers)
 	@taskset -c 1 $(node) bench/run.ts --quick $(BENCH)
 
@@ -171,8 +172,8 @@ screenshots: $(installed)
 binary: $(installed) ## build the executable for this machine
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
 
-# Builds the container image on a base image that is named by its digest, which it prints. To build on the same one
-# again: make image BASE=node@sha256:…
+# Builds the container image on a base image that is named by its digest, which it prints. To build on the same base
+# image again: make image BASE=node@sha256:…
 BASE = node:26-bookworm
 image:
 	@case $(BASE) in *@*) base=$(BASE) ;; *) base=$(BASE)@$$(docker buildx imagetools inspect \
@@ -185,7 +186,7 @@ executables := $(platforms:%=dist/%/login-relay)
 $(executables): dist/%/login-relay: $(installed)
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts $@ $*
 
-# What packages and archives hold besides the executable: the manual page, the shell completions, the licences.
+# The other files in packages and archives: the manual page, the shell completions, the licences.
 .PHONY: share
 share: $(installed)
 	@scripts/share.sh dist/share
@@ -194,7 +195,7 @@ share: $(installed)
 package: binary share ## build the Debian package for this machine
 	@$(node) scripts/debian-package.ts $$(dpkg --print-architecture) dist/login-relay dist
 
-# With the bill of materials, and the notes of the release.
+# The results include the bill of materials, and the notes of the release.
 release: $(executables) share ## build archives and packages for all platforms
 	@$(node) scripts/sbom.ts >dist/login-relay.cdx.json
 	@$(node) scripts/release-notes.ts >dist/NOTES.md

@@ -158,6 +158,8 @@ function relative({ cpu }: Running, running: readonly Running[]): string {
 }
 
 function spread(numbers: readonly number[], digits: number): string {
-  const [median, least, most] = [50, 0, 100].map((it) => percentile(numbers, it).toFixed(digits));
+  const median = percentile(numbers, 50).toFixed(digits);
+  const least = percentile(numbers, 0).toFixed(digits);
+  const most = percentile(numbers, 100).toFixed(digits);
   return `**${median}** (${least}–${most})`;
 }

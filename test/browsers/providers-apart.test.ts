@@ -105,7 +105,8 @@ describe('people of several providers at a resource', () => {
   });
 
   it('log out alone', async () => {
-    const [one, other] = [await browserAt('provider'), await browserAt('second')];
+    const one = await browserAt('provider');
+    const other = await browserAt('second');
     const token = (await relay().tokensFrom('second'))['access_token'];
     await one.open(`${wiki}/.login-relay/logout`, ownForm, 'POST', '');
     expect((await one.open(`${wiki}/x`, fetching)).status).to.equal(401);
@@ -137,8 +138,10 @@ describe('what is of one provider, at the other', () => {
   });
 
   it('is no callback: neither its code nor its state is accepted, and nothing reaches the other provider', async () => {
-    const [person, other] = [relay().person(), relay().person()];
-    const [one, two] = [await begin(person, 'provider'), await begin(other, 'second')];
+    const person = relay().person();
+    const other = relay().person();
+    const one = await begin(person, 'provider');
+    const two = await begin(other, 'second');
     const state = (url: string) => new URL(url).searchParams.get('state') ?? '';
     const code = (url: string) => new URL(url).searchParams.get('code') ?? '';
     const at = (registration: Registration, parameters: Record<string, string>) =>
@@ -160,7 +163,8 @@ describe('what is of one provider, at the other', () => {
 
   it('is no code at the door of the resource, whatever `iss` says', async () => {
     const person = relay().person();
-    const [mine, foreign] = [await begin(person, 'provider'), await begin(relay().person(), 'second')];
+    const mine = await begin(person, 'provider');
+    const foreign = await begin(relay().person(), 'second');
     const back = locationOf(await person.open(mine.callback));
     expect(back.searchParams.get('iss')).to.equal(`${relay().address}/auth/provider`);
     const stolen = relay().person();
@@ -301,7 +305,8 @@ describe('a reload of a resource with several providers', () => {
 
 describe('cookies and tokens that no registration of the list issued', () => {
   it('open nothing, in any place', async () => {
-    const [person, { access_token }] = [await browserAt('second'), await relay().tokensFrom('second')];
+    const person = await browserAt('second');
+    const { access_token } = await relay().tokensFrom('second');
     const cookie = person.cookies(wiki).get(doorCookie) ?? '';
     await relay().restart(relay().file({ provider: '[provider]', frontEnds: apart }));
     const forged = [cookie, `${access_token}`, 'lr1_', 'x', cookie.slice(1), `${cookie}.`, 'second:42'];

@@ -121,7 +121,8 @@ describe('the choice of a provider at a resource', () => {
   });
 
   it('goes on to the page if another tab has logged in meanwhile', async () => {
-    const [one, other] = [await person.visit(`${wiki}/one`), await person.visit(`${wiki}/other`)];
+    const one = await person.visit(`${wiki}/one`);
+    const other = await person.visit(`${wiki}/other`);
     relay().ahead = 100;
     await person.press(one, 'provider', 'provider');
     expect((await person.visit(other.url.href)).text).to.equal('provider:42 at /other with ');

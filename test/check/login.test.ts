@@ -376,7 +376,8 @@ describe('login-relay check --login, and what must not be seen', () => {
     const found = await checkLogin({
       pages: { '/token': json({ access_token: canary('token') }), '/user': record },
       async act(startUrl) {
-        const [first, second] = [new FakeBrowser(), new FakeBrowser()];
+        const first = new FakeBrowser();
+        const second = new FakeBrowser();
         const requests = await Promise.all([first.open(startUrl), second.open(startUrl)]);
         const states = requests.map(({ headers }) => new URL(`${headers.location}`).searchParams);
         const end = (browser: FakeBrowser, index: number) =>

@@ -7,12 +7,12 @@ const provider = `providers:
 `;
 
 function warnings(before: string, after: string, hasSocket = false): readonly string[] {
-  const [started, reloaded] = [before, after].map((more) => {
-    const frontEnds = more.includes('front-ends:') ? '' : frontEndWith('code');
-    return readFileConfig(`base-url: http://localhost:8000\n${provider}${frontEnds}${more}\n`).config;
-  });
-  if (started === undefined || reloaded === undefined) throw new Error('two configurations');
-  return findRestartWarnings(started, reloaded, hasSocket);
+  return findRestartWarnings(configWith(before), configWith(after), hasSocket);
+}
+
+function configWith(settings: string) {
+  const frontEnds = settings.includes('front-ends:') ? '' : frontEndWith('code');
+  return readFileConfig(`base-url: http://localhost:8000\n${provider}${frontEnds}${settings}\n`).config;
 }
 
 function frontEndWith(tokenDelivery: string): string {

@@ -11,7 +11,10 @@ function parse(fields: object, provider: Dialect = {}): TokenResponse {
 }
 
 const preset = (wanted: string) => presets.find(({ name }) => name === wanted)?.provider;
-const [github, slack, twitch, linkedin] = ['github', 'slack', 'twitch', 'linkedin'].map(preset);
+const github = preset('github');
+const slack = preset('slack');
+const twitch = preset('twitch');
+const linkedin = preset('linkedin');
 
 describe('a token response', () => {
   const token = { access_token: 'token' };

@@ -87,7 +87,8 @@ describe('a machine', () => {
   });
 
   it('ends its own token, and no other one', async () => {
-    const [own, other] = [await tokenOf(relay()), await tokenOf(relay(), { ...ofBot, resource: notes })];
+    const own = await tokenOf(relay());
+    const other = await tokenOf(relay(), { ...ofBot, resource: notes });
     const person = tokensOf(await logIn(relay(), { ...ofApp, resource: notes })).access_token;
     for (const token of [own, other, person, 'junk']) {
       const { status } = await relay().post('revoke', { ...ofCi, token });
@@ -194,7 +195,8 @@ describe('the token of a machine ends at a reload', () => {
   });
 
   it('only if it was got by the secret that is gone', async () => {
-    const [present, previous] = [await tokenOf(relay()), await tokenOf(relay(), { ...ofCi, client_secret: oldSecret })];
+    const present = await tokenOf(relay());
+    const previous = await tokenOf(relay(), { ...ofCi, client_secret: oldSecret });
     await relay().reload(settings({ texts: { './ci': ciSecret } }));
     expect(await statusAt('notes', present)).to.equal(204);
     expect(await statusAt('notes', previous)).to.equal(401);

@@ -150,8 +150,9 @@ const findLowContrast = `(() => {
     const style = getComputedStyle(element);
     const size = parseFloat(style.fontSize);
     const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-    const [a, b] = [luminance(channels(style.color)), luminance(backgroundOf(element))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const ofText = luminance(channels(style.color));
+    const ofBackground = luminance(backgroundOf(element));
+    const ratio = (Math.max(ofText, ofBackground) + 0.05) / (Math.min(ofText, ofBackground) + 0.05);
     if (ratio < (large ? 3 : 4.5)) {
       found.push(element.textContent.trim() + ': ' + ratio.toFixed(2));
     }

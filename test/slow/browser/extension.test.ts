@@ -21,7 +21,8 @@ function newIdentity() {
 }
 
 describe('the browser extension of the examples, in Chromium', () => {
-  const [listed, stranger] = [newIdentity(), newIdentity()];
+  const listed = newIdentity();
+  const stranger = newIdentity();
   const redirectUris = [listed, stranger].map(({ id }) => `https://${id}.chromiumapp.org/`);
   const relay = clientsRelay(() => ({
     here: true,

@@ -48,7 +48,11 @@ const inspectors: Readonly<Record<string, Inspector>> = {
   '2.12': {
     words: (url) => [
       programOf('@modelcontextprotocol/inspector/clients/launcher/build/index.js'),
-      ...['--web', '--transport', 'http', '--server-url', url],
+      '--web',
+      '--transport',
+      'http',
+      '--server-url',
+      url,
     ],
     async connect(page, { client }) {
       await page.goto(`http://localhost:${client}`);

@@ -204,20 +204,14 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       const open = async (origin: string) => {
         const connection = await RawConnection.open(proxy.port);
         const lines = [
-          ...[
-            ['Host', host],
-            ['Connection', 'Upgrade'],
-            ['Upgrade', 'websocket'],
-            ['Origin', origin],
-          ],
-          ...[
-            ['Sec-WebSocket-Version', '13'],
-            ['Sec-WebSocket-Key', 'AAAAAAAAAAAAAAAAAAAAAA=='],
-          ],
-          ...[
-            ['Sec-Fetch-Site', origin === wiki ? 'same-origin' : 'same-site'],
-            ['Cookie', cookieLine()],
-          ],
+          ['Host', host],
+          ['Connection', 'Upgrade'],
+          ['Upgrade', 'websocket'],
+          ['Origin', origin],
+          ['Sec-WebSocket-Version', '13'],
+          ['Sec-WebSocket-Key', 'AAAAAAAAAAAAAAAAAAAAAA=='],
+          ['Sec-Fetch-Site', origin === wiki ? 'same-origin' : 'same-site'],
+          ['Cookie', cookieLine()],
         ];
         connection.say(`GET /socket HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`);
         await connection.hear('\r\n\r\n');

@@ -78,7 +78,8 @@ describe('relays reach their shared memory', () => {
 
   it('and name where it should be, without its user', async () => {
     const socket = '/nowhere/redis.sock';
-    const [first, second] = [await freePort(), await freePort()].map((port) => `127.0.0.1:${port}`);
+    const first = `127.0.0.1:${await freePort()}`;
+    const second = `127.0.0.1:${await freePort()}`;
     for (const [address, shown] of [
       [`redis://relay@${first}/3`, first],
       [`redis+cluster://relay@${first},${second}`, `${first}, ${second}`],
@@ -154,8 +155,9 @@ describe('relays reach their shared memory', () => {
   async function join(nodes: readonly MemoryServer[]): Promise<void> {
     const slots = 16_384;
     for (const [index, node] of nodes.entries()) {
-      const [from, to] = [index, index + 1].map((part) => Math.floor((part * slots) / nodes.length));
-      await node.run(['CLUSTER', 'ADDSLOTSRANGE', `${from}`, `${Number(to) - 1}`]);
+      const firstSlot = Math.floor((index * slots) / nodes.length);
+      const nextSlot = Math.floor(((index + 1) * slots) / nodes.length);
+      await node.run(['CLUSTER', 'ADDSLOTSRANGE', `${firstSlot}`, `${nextSlot - 1}`]);
       const [first] = nodes;
       const [, bus] = /:\d+@(\d+)/.exec(`${(await first?.run(['CLUSTER', 'NODES']))?.[0]}`) ?? [];
       if (node !== first) await node.run(['CLUSTER', 'MEET', '127.0.0.1', `${first?.port}`, `${bus}`]);

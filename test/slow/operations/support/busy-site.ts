@@ -144,7 +144,10 @@ export class BusySite {
     const agent = method === 'GET' && index % 5 === 0 ? this.#agent : false;
     const result = await new Promise<string>((resolve) => {
       const sent = httpRequest({
-        ...{ host: '127.0.0.1', port: this.port, method, agent },
+        host: '127.0.0.1',
+        port: this.port,
+        method,
+        agent,
         path: `${path.replace(/\/$/, '')}/${id}`,
         headers: { ...headers, Host: host, ...(method === 'POST' && { 'Content-Length': 4 }) },
       });

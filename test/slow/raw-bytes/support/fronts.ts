@@ -118,10 +118,10 @@ sub vcl_pipe {
   set bereq.http.Connection = req.http.Connection;
 }
 `,
-  serve: (config, port, folder) => [
-    ...['-F', '-j', 'none', '-n', folder, '-f', config, '-a', `127.0.0.1:${port}`, '-s', 'default,16m'],
-    ...['-p', 'thread_pool_min=5', '-p', 'thread_pools=1'],
-  ],
+  serve(config, port, folder) {
+    const files = ['-F', '-j', 'none', '-n', folder, '-f', config, '-a', `127.0.0.1:${port}`, '-s', 'default,16m'];
+    return [...files, '-p', 'thread_pool_min=5', '-p', 'thread_pools=1'];
+  },
 };
 
 const squid: Front = {

@@ -117,7 +117,8 @@ describe('a popup of a frame of another site, which shares no storage with it', 
     await client().open().ready;
     show(client().page);
     expect(sent).to.have.lengthOf(1);
-    const [[data, target] = []] = sent;
+    const [message = []] = sent;
+    const [data, target] = message;
     expect(target).to.equal('https://app.example.com');
     expect(inPopup.href).to.equal(home);
     return { login, done, data, start: popup.start };

@@ -68,7 +68,8 @@ describe("the provider's API in a page with a session", () => {
   it('answers with body and headers, and no token is in the page', async () => {
     answer = (_, response) => response.writeHead(200, { 'X-Total-Count': '7' }).end('{"a":1}');
     expect(await fetched('repos?page=1')).to.include({ status: 200, text: '{"a":1}', total: '7' });
-    const [[method, url, authorization = ''] = []] = asked;
+    const [firstRequest = []] = asked;
+    const [method, url, authorization = ''] = firstRequest;
     expect([method, url]).to.deep.equal(['GET', '/v3/repos?page=1']);
     const token = authorization.replace('Bearer ', '');
     const headers = { Authorization: authorization };

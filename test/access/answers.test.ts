@@ -29,7 +29,7 @@ describe('an answer to who may log in', () => {
     expect(await asking().ask('github', allow)).to.equal(allowed);
   });
 
-  it('is not that of another token, registration, preset or rule', async () => {
+  it('is kept separately for each token, registration, preset and rule', async () => {
     asking().pages = member;
     expect(await asking().ask('github', allow)).to.equal(allowed);
     asking().pages = { ...ada, 'GET /api/v3/user': json({ login: 'eve', id: 2 }) };
@@ -41,7 +41,7 @@ describe('an answer to who may log in', () => {
     expect(await asking().ask('github', allow)).to.equal(allowed);
   });
 
-  it('is not that of another field, which a reload has set', async () => {
+  it('is asked again after a reload has named another field', async () => {
     asking().pages = { 'GET /userinfo': json({ sub: '1', id: '2' }) };
     const question = { claims: [] };
     expect(await asking().identify('openid', question)).to.deep.include({ sub: '1' });
@@ -52,7 +52,7 @@ describe('an answer to who may log in', () => {
     expect(asking().requests).to.have.length(2);
   });
 
-  it('is one for all who ask at once', async () => {
+  it('is fetched once for all requests that need it at the same time', async () => {
     asking().pages = member;
     const all = Array.from({ length: 20 }, () => asking().ask('github', allow));
     expect(new Set(await Promise.all(all))).to.deep.equal(new Set([allowed]));
@@ -72,14 +72,14 @@ describe('an answer to who may log in', () => {
     expect(await asking().ask('github', [allow, { users: ['ada'] }])).to.match(/^access_unchecked/);
   });
 
-  it('is yes by one rule although another one fails, and never no', async () => {
+  it('is yes if one rule matches although the question of another rule fails, and is never no then', async () => {
     asking().pages = { ...ada, [membership]: json({}, 500) };
     expect(await asking().ask('github', { ...allow, users: ['ada'] })).to.equal(allowed);
     const unchecked = await asking().ask('github', { ...allow, users: ['eve'] });
     expect(unchecked).to.equal('access_unchecked 502');
   });
 
-  it('is yes by one organization or team although another one fails, and never no', async () => {
+  it('is yes if one organization or team matches although another cannot be asked, and is never no then', async () => {
     for (const status of [403, 500]) {
       const teams = '/orgs/example/teams';
       asking().pages = {
@@ -97,7 +97,7 @@ describe('an answer to who may log in', () => {
     }
   });
 
-  it('comes in the time of one call, however many questions there are: four at once', async () => {
+  it('takes the time of one call for four questions, because they are asked at the same time', async () => {
     const paths = ['', 2, 3, 4, 5, 6].map((number) => `${membership}${number}`);
     const organizations = ['', 2, 3, 4, 5, 6].map((number) => `example${number}`);
     const silent = Object.fromEntries(paths.map((path) => [path, silence]));
@@ -204,7 +204,7 @@ describe('an answer to who may log in', () => {
     });
   }
 
-  it('does not take the domain of an address for that of a Workspace', async () => {
+  it('does not take the domain of an address for the domain of a Workspace', async () => {
     const google = (hd: string) => ({ 'GET /v1/userinfo': json({ sub: '7', email_verified: true, hd }) });
     for (const hd of ['mallory@example.com', '@example.com', 'x@y@example.com']) {
       asking().advance(61_000);

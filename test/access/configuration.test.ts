@@ -82,7 +82,7 @@ describe('allow', () => {
     ['{ groups-claim: roles, users: [a] }', '.groups-claim has no effect'],
     ['{ groups: [staff] }', '.groups cannot be asked at the provider p: GitHub has organizations and teams'],
   ] as const) {
-    it(`never lets everybody in by mistake: ${allow || 'nothing'}`, () => {
+    it(`never lets everybody in by mistake, as with ${allow || 'nothing'}`, () => {
       const fault = faultOf(github(allow));
       expect(fault.startsWith(`providers.p.allow${expected}`), fault).to.equal(true);
     });
@@ -124,7 +124,7 @@ describe('allow', () => {
     });
   }
 
-  it('asks a provider by the rules of its preset, also if only its issuer or one of its hosts names it', () => {
+  it('asks a provider by the rules of its preset, even if only its issuer or host matches the preset', () => {
     const providerOf = (lines: string) =>
       readFileConfig(file(lines)).config.registrations[0].provider as { known: Provider };
     for (const { name, provider } of presets.filter((one) => one.provider.issuer !== undefined)) {
@@ -181,7 +181,7 @@ describe('allow', () => {
       expect(warningsOf('google:')).to.deep.equal([]);
     });
 
-    it('knows no other prefix than the name of a provider that may be used here', () => {
+    it('accepts no prefix but the name of a provider that may be used here', () => {
       for (const rule of [
         'organizations: ["githup:example"]',
         'teams: ["githup:a/b"]',
@@ -197,7 +197,7 @@ describe('allow', () => {
     });
   });
 
-  it('of one provider may name it: a group may have colons of its own', () => {
+  it('of one provider may name the provider, and the name of a group may contain colons', () => {
     const allow = 'allow: { groups: ["p:urn:staff", "urn:staff", "google:staff"] }';
     const issuer = 'issuer: https://id.example.com';
     for (const text of [file(`${issuer}, ${allow}`), file(issuer, allow)]) {
@@ -208,7 +208,7 @@ describe('allow', () => {
     }
   });
 
-  it('is printed so that it means the same if it is read again', () => {
+  it('is printed so that it has the same meaning when it is read again', () => {
     const text = file(
       'issuer: https://id.example.com, allow: { users: [ada, 0012], groups: [Domain Admins] }',
       'allow: { emails: [ada@example.com] }',

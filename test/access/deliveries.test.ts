@@ -63,7 +63,7 @@ describe('a person who may not log in', () => {
     await eventually(async () => expect(relay().provider.credentials('revocation')).to.have.length(1));
   });
 
-  it('is the one of the same name at another provider of the front end', async () => {
+  it('is not let in by the same name at another provider of the front end', async () => {
     const endpoints = Object.entries(relay().provider.flags).map((pair) => pair.join(': '));
     const other = `\n  other: { provider: github, client-id: a, client-secret: b, ${endpoints.join(', ')} }`;
     for (const [users, isIn] of [

@@ -164,7 +164,7 @@ describe('a provider whose ID token says who somebody is', () => {
     expect(lookups()).to.deep.equal([]);
   });
 
-  it('may leave it out at a refresh: then the user endpoint is asked, if there is one', async () => {
+  it('may send no ID token at a refresh, and then the relay asks the user endpoint, if there is one', async () => {
     isAtRefresh = false;
     await start(true, [allow]);
     const { refresh_token } = tokensOf(await logIn());
@@ -209,7 +209,7 @@ describe('a provider whose ID token says who somebody is', () => {
     expect(lastLine()).to.deep.include({ outcome: 'identity_unknown', fields: [{ field: 'sub', reason: 'mismatch' }] });
   });
 
-  it('counts all sessions of a person as one holder of the places for calls to the API', async () => {
+  it('counts all sessions of a person together for the places for calls to the API', async () => {
     const held: ServerResponse[] = [];
     const api = await serve((_, response) => {
       response.writeHead(200).write('a');
@@ -283,7 +283,7 @@ describe('a provider whose ID token says who somebody is', () => {
     });
   }
 
-  it('is not believed with several audiences, unless it was issued to this one', async () => {
+  it('is not believed with several audiences, unless it was issued to this client', async () => {
     await start(false, [allow]);
     const { clientId } = relay().provider.registration;
     claims = { ...good, aud: [clientId, 'another'] };
@@ -323,7 +323,7 @@ describe('a provider whose ID token says who somebody is', () => {
   });
 
   for (const delivery of ['query', 'session'] as const) {
-    it(`lets people in and refuses them by ${delivery}, too`, async () => {
+    it(`lets people in and refuses them with the delivery ${delivery}`, async () => {
       await start(false, [allow], `  app: { origin: https://app.relay.example, token-delivery: ${delivery} }\n`);
       const logInPlainly = async () => {
         const browser = relay().browser();
@@ -352,7 +352,7 @@ describe('a provider whose ID token says who somebody is', () => {
     expect(lastLine()).to.deep.include({ outcome: 'identity_unknown', fields });
   });
 
-  it('does not ask for an ID token where nobody reads it', async () => {
+  it('does not request an ID token if the relay does not read it', async () => {
     await start(false, []);
     const answer = await relay().send({ path: '/api/user', headers: [['Authorization', 'Bearer a-token']] });
     expect(answer.status).to.equal(404);

@@ -128,7 +128,7 @@ describe('who a person is', () => {
     });
   }
 
-  it('is no part of the teams: one page that fails is no answer', async () => {
+  it('never has a part of the teams, because a single page that fails makes the whole answer fail', async () => {
     const whole = twoPages('/user/teams', [{ slug: 'a', organization: { login: 'b' } }], []);
     const nameless = json([{ slug: 'a' }]);
     const broken = json([{ slug: '\ud800', organization: { login: 'b' } }]);
@@ -143,7 +143,7 @@ describe('who a person is', () => {
     }
   });
 
-  it('is an id at Entra, and never an address that anybody in the tenant may set', async () => {
+  it('is an id at Entra, and never an address that the people of a tenant may set themselves', async () => {
     const groups = 'GET /v1.0/me/transitiveMemberOf';
     asking().pages = { ...graph, [groups]: json({ value: [{ id: 'group-1' }] }) };
     expect(await asking().identify('entra', { claims: ['groups'] })).to.deep.equal({

@@ -81,7 +81,7 @@ front-ends:
     ['ada', true],
     ['eve', false],
   ] as const) {
-    it(`${isIn ? 'lets in' : 'refuses'} ${login}, and looks nobody up`, async () => {
+    it(`${isIn ? 'lets in' : 'refuses'} ${login}, and makes no user lookup`, async () => {
       const browser = new FakeBrowser(() => relay);
       const page = await signIn(browser, await browser.visit('/auth/provider'), login);
       expect(page.url.searchParams.has('access_token'), `${page.body}`).to.equal(isIn);

@@ -243,7 +243,7 @@ describe('a provider by hand', () => {
     });
   }
 
-  it('may have the distinguished name of one group', async () => {
+  it('may send a single group as a distinguished name', async () => {
     const dn = 'cn=staff,ou=groups,dc=example';
     const settings = ['scope: groups', `allow: { groups: ['${dn}'], groups-claim: memberOf }`];
     expect(identityIn(await logIn(settings, { sub: '7', memberOf: dn }, 'groups'))).to.deep.include({ groups: [dn] });

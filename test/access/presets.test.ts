@@ -343,7 +343,7 @@ describe('the rules of who may log in', () => {
       }
     });
 
-    it(`let nobody in if ${preset} gives no answer, and do not say no: ${rule}`, async () => {
+    it(`neither admit nor refuse a person by ${rule} if ${preset} gives no answer`, async () => {
       const [first = {}] = yes;
       const [lookup = ''] = Object.keys(first);
       const troubles = [
@@ -367,7 +367,7 @@ describe('the rules of who may log in', () => {
     });
   }
 
-  it('are those of every preset that the documents name, or have a reason', () => {
+  it('cover every preset that the documents name, or have a reason not to', () => {
     for (const { name, provider } of presets) {
       const answers = accessRules.map((rule) => answerTo(rule, { groupsClaim: 'x' }, provider.access));
       const isAnswered = answers.some((one) => one.kind !== 'cannot');

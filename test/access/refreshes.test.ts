@@ -82,7 +82,7 @@ describe('who may log in, at a refresh', () => {
     return tokens.refresh_token;
   }
 
-  it('ends the session of somebody who was removed, and revokes the tokens', async () => {
+  it('ends the session of a person who was removed, and revokes the tokens', async () => {
     const page = await session();
     remove();
     const answer = await page.refresh();
@@ -94,7 +94,7 @@ describe('who may log in, at a refresh', () => {
   });
 
   for (const rotation of ['rotates', 'keeps', 'none'] as const) {
-    it(`ends that session also if the provider revokes nothing: refresh token ${rotation}`, async () => {
+    it(`ends this session even if the provider revokes nothing, with a refresh token that is ${rotation}`, async () => {
       await guard('token-delivery: session');
       relay().provider.mood.rotation = rotation;
       relay().provider.onRevocation = json({}, 500);
@@ -111,7 +111,7 @@ describe('who may log in, at a refresh', () => {
     });
   }
 
-  it('ends the refresh tokens of somebody who was removed', async () => {
+  it('ends the refresh tokens of a person who was removed', async () => {
     const first = await oauthLogin();
     remove();
     expect((await refresh(first)).json).to.include({ error: 'invalid_grant' });
@@ -138,7 +138,7 @@ describe('who may log in, at a refresh', () => {
     expect((await page.lookUp()).status).to.equal(401);
   });
 
-  it('is asked for sessions and refresh tokens without a refresh token of the provider, too', async () => {
+  it('is also asked for sessions and refresh tokens that have no refresh token of the provider', async () => {
     const page = await sessionWithoutRefresh();
     relay().advance(minute);
     expect((await page.refresh()).status).to.equal(200);

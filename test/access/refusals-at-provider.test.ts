@@ -29,7 +29,7 @@ describe('a provider that refuses until somebody does something there', () => {
     ['an application that no owner has approved', message(restrictions), 'application_unapproved'],
     ['the address of the server', message(allowList), 'address_refused'],
   ] as [string, Reply, string][]) {
-    it(`is told apart from one that does not answer: ${what}`, async () => {
+    it(`is distinguished from a provider that does not answer, with ${what}`, async () => {
       for (const [allow, page] of [
         [{ organizations: ['example'] }, membership],
         [{ teams: ['example/staff'] }, team],
@@ -59,7 +59,7 @@ describe('a provider that refuses until somebody does something there', () => {
     });
   }
 
-  it('is said even if another organization gets no answer, and not if another one lets in', async () => {
+  it('is reported even if another organization gets no answer, and not if another organization lets the person in', async () => {
     const reply = sso({ 'X-GitHub-SSO': `required; url=${url}` });
     const organizations = ['other', 'example'];
     const other = 'GET /user/memberships/orgs/other';

@@ -92,7 +92,7 @@ describe('the answer to a refused person', () => {
     expect(relay().lines.some(({ access }) => access === 'unchecked')).to.equal(true);
   });
 
-  it('ends the login: the callback cannot be opened again', async () => {
+  it('ends the login, so that the callback cannot be opened again', async () => {
     await relay().guard({ frontEnd: nobody });
     const browser = relay().browser();
     const callback = await browser.consent(relay().provider);

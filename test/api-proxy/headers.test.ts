@@ -137,7 +137,7 @@ describe('the headers of a request to the API', () => {
 });
 
 describe('the headers of a request to a server behind the gateway', () => {
-  it('have no name by which a proxy says who somebody is, with any ending', () => {
+  it('have no name with which a proxy names a person, whatever its ending is', () => {
     for (const [pattern, names] of Object.entries(claimedIdentities)) {
       expect(pattern).to.match(/^[a-z0-9-]+\*?$/);
       for (const name of [...names, pattern.replace('*', 'anything')]) {
@@ -149,7 +149,7 @@ describe('the headers of a request to a server behind the gateway', () => {
     }
   });
 
-  it('have those of protocols, which only begin alike', () => {
+  it('keep the headers of protocols whose names only begin in the same way', () => {
     for (const name of [
       'x-api-key',
       'x-trace-id',
@@ -186,7 +186,7 @@ describe('the headers of a response to the page', () => {
     }
   });
 
-  it('have several values as one list', () => {
+  it('join several values to one list', () => {
     expect(pageResponseHeaders({ 'x-a': ['1', '2'] })).to.deep.equal({ 'x-a': '1, 2' });
   });
 

@@ -80,7 +80,7 @@ describe("the provider's API through the relay", () => {
     expect(headers).not.to.have.property('access-control-expose-headers');
   });
 
-  it('can be read by the pages of its front end alone', async () => {
+  it('can be read only by the pages of its front end', async () => {
     for (const origin of ['https://evil.example', 'null', 'https://app.example']) {
       const answer = await api.page.send(`${apiPath}a`, 'GET', { origin });
       expectSessionFailure(answer, 'origin_foreign');
@@ -246,7 +246,7 @@ describe("the provider's API through the relay", () => {
 describe("the provider's API in logs and metrics", () => {
   const api = useRelayedApi({ 'metrics-port': '0' });
 
-  it('has one route, and an error of its own is none of the relay', async () => {
+  it('has a single route, and an error of the API is not counted as an error of the relay', async () => {
     api.answer = (_, response) => response.writeHead(500).end();
     await api.send('made-up-path');
     const metrics = await api.relay.metrics();

@@ -125,7 +125,7 @@ describe('bodies between a page and the API', () => {
     expect(api.requests.map(({ method, url }) => `${method} ${url}`)).to.deep.equal(['DELETE /v3/a', 'DELETE /v3/a']);
   });
 
-  it('end in the API if the client goes away during the answer', async () => {
+  it('end in the API if the client disconnects during the answer', async () => {
     let closed: Promise<unknown> | undefined;
     api.answer = (_, answer) => {
       closed = once(answer, 'close');

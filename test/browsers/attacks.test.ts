@@ -53,7 +53,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
       ['by a hundred parameters', navigation, 400],
       ['by the rate limit', navigation, 429],
     ] as const) {
-      it(`${what}: the code is spent all the same`, async () => {
+      it(`${what}, and the code is spent nevertheless`, async () => {
         await relay().restart(limited);
         const attacker = relay().person();
         const callback = (await callbackOf(attacker)) + (what.includes('hundred') ? '&x'.repeat(100) : '');
@@ -142,7 +142,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     });
   }
 
-  it('CVE-2020-5233 at logout: no parameter names a place', async () => {
+  it('CVE-2020-5233 at logout: no parameter decides where the browser goes', async () => {
     await person.visit(`${wiki}/`);
     const target = `${wiki}/.login-relay/logout?rd=https://evil.example&redirect_uri=//evil.example&url=x`;
     const headers = navigationWith('Sec-Fetch-Site', 'same-origin');
@@ -150,7 +150,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     expect(answer.headers['location']).to.equal(`${wiki}/.login-relay/logout`);
   });
 
-  it('CVE-2021-21411, GHSA-r27r, CVE-2025-54576, CVE-2026-41059, CVE-2026-34457: no path, query, or agent is an exception', async () => {
+  it('CVE-2021-21411, GHSA-r27r, CVE-2025-54576, CVE-2026-41059, CVE-2026-34457: no path, query or user agent gets past the door', async () => {
     for (const target of [
       '/healthz',
       '/ping',
@@ -171,7 +171,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     }
   });
 
-  it('CVE-2026-40575: X-Forwarded-Uri, -Host, -Proto, and -For decide nothing about passing', async () => {
+  it('CVE-2026-40575: X-Forwarded-Uri, -Host, -Proto and -For do not decide whether a request passes', async () => {
     await person.visit(`${wiki}/`);
     const good: Headers = [...fetching, ...cookiesOf(person)];
     const made: Headers = [
@@ -195,7 +195,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     expect(start.headers['location']).to.match(/^https:\/\/relay\.example\//);
   });
 
-  it('CVE-2025-64484, GO-2026-5346, CVE-2026-30851, CVE-2026-6338: each identity header is there each time, with what the relay says', async () => {
+  it('CVE-2025-64484, GO-2026-5346, CVE-2026-30851, CVE-2026-6338: each request has every identity header, with the value of the relay', async () => {
     relay().provider.knows(json({ sub: '42' }));
     await person.visit(`${wiki}/`);
     const claimed: Headers = [
@@ -219,7 +219,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     expect(JSON.stringify(answer.rawHeaders)).not.to.include('root');
   });
 
-  it('GHSA-xg2q, GHSA-3q28: missing headers refuse, and a code of another client opens nothing', async () => {
+  it('GHSA-xg2q, GHSA-3q28: a request with missing headers is refused, and a code of another client opens nothing', async () => {
     await person.visit(`${wiki}/`);
     const answer = await relay().send({ path: '/auth/check/wiki', headers: [...fetching, ...cookiesOf(person)] });
     expect(answer.status).to.equal(400);
@@ -291,7 +291,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     }
   });
 
-  it('CVE-2026-57209: a hostile Host finds no door', async () => {
+  it('CVE-2026-57209: a hostile Host reaches no door', async () => {
     for (const host of [
       'evil.example',
       'wiki.example.com.evil.example',
@@ -310,7 +310,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     expect(`${answer.body}`).not.to.match(/lr1_|canary|c4n4ry/);
   });
 
-  it('CVE-2026-34454: logging out clears the cookie first, also with a bad one', async () => {
+  it('CVE-2026-34454: logging out clears the cookie first, even a bad cookie', async () => {
     for (const value of ['x', 'lr1_x', '']) {
       const one = relay().person();
       one.cookies(wiki).set(doorCookie, value);
@@ -389,7 +389,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     }
   });
 
-  it('what is secret stays out of log, answers, and metrics', async () => {
+  it('log, answers and metrics contain no secret', async () => {
     relay().lines.length = 0;
     await person.visit(`${wiki}/secret-path?token=secret-query`);
     const log = JSON.stringify(relay().lines);

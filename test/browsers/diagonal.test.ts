@@ -81,7 +81,7 @@ describe('what is sealed for one resource, in one kind', () => {
   );
 
   for (const place of ['cookie wiki', 'cookie board', 'token wiki', 'token board', 'ticket wiki', 'ticket board']) {
-    it(`opens alone as the ${place}`, async () => {
+    it(`opens only as the ${place}`, async () => {
       expect(texts.size).to.equal(12);
       const opening: string[] = [];
       for (const [what, text] of texts) {

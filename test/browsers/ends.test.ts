@@ -64,7 +64,7 @@ describe('a browser that is logged in at a resource', () => {
     expect(await isIn()).to.equal(false);
   });
 
-  it('lets only the cookie of its own try pass in place of a renewal', async () => {
+  it('keeps the earlier cookie only together with the short cookie of its own renewal', async () => {
     relay().ahead = 6 * minute;
     await person.open(`${board}/a`);
     const ofLogin = [...person.cookies(board)].find(([cookie]) => /_login_[0-9a-f]{16}$/.test(cookie));
@@ -103,7 +103,7 @@ describe('a browser that is logged in at a resource', () => {
     expect([await isIn(again), await isIn(thiefOfIt)]).to.deep.equal([false, false]);
   });
 
-  it('is another login if another person renews, and forgets the pages of the one before', async () => {
+  it('is a new login if another person renews, and forgets the pages of the person before', async () => {
     const cleared = async () => {
       const start = await person.open(`${board}/a`);
       const asked = new URL((await person.open(start.headers['location'] ?? '')).headers['location'] ?? '');
@@ -123,7 +123,7 @@ describe('a browser that is logged in at a resource', () => {
     expect(await isIn(thief)).to.equal(false);
   });
 
-  it('logs out: the cookie is gone, a page says so, and copies from before a renewal end, too', async () => {
+  it('logs out, so that the cookie is cleared, a page says so, and copies from before a renewal end', async () => {
     const first = copy();
     relay().ahead = 6 * minute;
     await person.visit(`${board}/a`);
@@ -142,7 +142,7 @@ describe('a browser that is logged in at a resource', () => {
     expect((await person.visit(`${board}/c`)).text).to.include('42 at /c');
   });
 
-  it('logs out by a request of its own page, and by no other', async () => {
+  it('logs out by a request of its own page, and not by a page of another site', async () => {
     for (const headers of [
       navigation,
       navigationWith('Sec-Fetch-Site', 'same-site'),
@@ -158,7 +158,7 @@ describe('a browser that is logged in at a resource', () => {
     expect(await isIn()).to.equal(false);
   });
 
-  it('logs out while the provider and the shared memory are away', async () => {
+  it('logs out while the provider and the shared memory do not answer', async () => {
     const memory = await MemoryServerHere.start();
     memory.now = () => Date.now() + relay().ahead;
     const shared = { ...settings, relay: `shared-memory: ${memory.address}\n${settings.relay}`, replicas: 2 };
@@ -202,7 +202,7 @@ describe('a browser that is logged in at a resource', () => {
     await relay().restart(settings);
   });
 
-  it('is out once a reload removes the key, the resource or the permission, and in with the old key beside', async () => {
+  it('is logged out when a reload removes the key, the resource or the permission, and stays logged in while the old key is kept', async () => {
     const newer = 'a new line of the key file, with 32 characters';
     const changed = (change: (text: string) => string) => ({ ...settings, relay: change(settings.relay ?? '') });
     for (const [what, other] of [
@@ -236,7 +236,7 @@ describe('a browser that is logged in at a resource', () => {
     expect(await isIn()).to.equal(false);
   });
 
-  it('logs out copies with a longer lifetime than that of now, for as long as they could last', async () => {
+  it('logs out copies with a longer lifetime than the present one, for as long as they could last', async () => {
     const thief = copy();
     const shorter = {
       ...settings,
@@ -292,7 +292,7 @@ describe('a browser that is logged in at a resource', () => {
     expect((await one.visit(headers['location'] ?? '')).text).to.include('42 at / with');
   });
 
-  it('stays in, and others get in, while the shared memory is away', async () => {
+  it('stays logged in, and others can log in, while the shared memory does not answer', async () => {
     const memory = await MemoryServerHere.start();
     memory.now = () => Date.now() + relay().ahead;
     await relay().restart({ ...settings, relay: `shared-memory: ${memory.address}\n${settings.relay}` });

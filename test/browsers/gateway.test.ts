@@ -60,7 +60,7 @@ describe('an application behind the relay, in a browser', () => {
     return one;
   };
 
-  it('is reached after a login, at all of its addresses, also at those that the relay has elsewhere', async () => {
+  it('is reached after a login at all its addresses, even at addresses that the relay has at other hosts', async () => {
     for (const target of [
       '/',
       '/healthz',
@@ -143,7 +143,7 @@ describe('an application behind the relay, in a browser', () => {
     expect(onlyGot().headers.cookie).to.equal('theme=dark');
   });
 
-  it('says what its pages may do, for one person alone', async () => {
+  it('decides what its pages may do, and its answers are cached for one person only', async () => {
     answer = (response) => {
       response.setHeader('Set-Cookie', [
         'a=1; Path=/',
@@ -184,7 +184,7 @@ describe('an application behind the relay, in a browser', () => {
     expect(plain.headers).not.to.have.property('access-control-allow-origin');
   });
 
-  it('redirects where it wants, and its own address is that of the resource', async () => {
+  it('redirects anywhere, and a redirect to its own address leads to the resource', async () => {
     for (const [location, expected] of [
       [`http://127.0.0.1:${port}/x?y#z`, `${wiki}/x?y#z`],
       ['/login', `${wiki}/login`],
@@ -243,7 +243,7 @@ describe('an application behind the relay, in a browser', () => {
     expect(got).to.deep.equal([]);
   });
 
-  it('is an API to whoever has a token, as without browsers', async () => {
+  it('serves requests with a token as it does without browsers', async () => {
     const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'ci', client_secret: secret });
     const tokens = await request(relay().port, {
       method: 'POST',

@@ -39,7 +39,7 @@ describe('the login of a browser at a resource', () => {
     expect([...person.cookies(wiki).keys()]).to.deep.equal([doorCookie, `${doorCookie}_login_finished`]);
   });
 
-  it('opens no other resource, and the one at the other host asks the provider again', async () => {
+  it('opens no other resource, and a resource at another host asks the provider again', async () => {
     await person.visit(`${wiki}/`);
     for (const [name, value] of person.cookies(wiki)) person.cookies(board).set(name, value);
     expect((await person.open(`${board}/x`, fetching)).status).to.equal(401);
@@ -56,7 +56,7 @@ describe('the login of a browser at a resource', () => {
     expect((await person.open(`${board}/x`, fetching)).status).to.equal(401);
   });
 
-  it('passes the cookies of the application, and never those of the relay', async () => {
+  it('passes the cookies of the application, and never a cookie of the relay', async () => {
     await person.visit(`${wiki}/`);
     person.cookies(wiki).set('theme', 'dark');
     person.cookies(wiki).set('lr_session_app', 'x');
@@ -83,7 +83,7 @@ describe('the login of a browser at a resource', () => {
     expect(new URL(asked).searchParams.get('prompt')).to.equal('select_account');
   });
 
-  it('names the person to pages of the resource alone', async () => {
+  it('names the person only to pages of the resource', async () => {
     expect((await person.open(`${wiki}/.login-relay/user`, fetching)).status).to.equal(401);
     await person.visit(`${wiki}/`);
     const { sub, preferred_username, email, groups } = ada;
@@ -93,7 +93,7 @@ describe('the login of a browser at a resource', () => {
     expect((await person.open(`${wiki}/.login-relay/user`, foreign)).status).to.equal(403);
   });
 
-  it('tells a person without a login who opens the address of programs that nobody is logged in', async () => {
+  it('shows a page to a person without a login who opens the address for programs', async () => {
     const page = await person.open(`${wiki}/.login-relay/user`);
     expect(page.status).to.equal(401);
     expect(page.headers['www-authenticate']).to.include(`${wiki}/.well-known/oauth-protected-resource/`);
@@ -112,7 +112,7 @@ describe('the login of a browser at a resource', () => {
     expect((await person.open(`${login}/.login-relay/user`)).status).to.equal(404);
   });
 
-  it('opens to a token besides, which wins over the cookie', async () => {
+  it('also opens to a token, which takes precedence over the cookie', async () => {
     await person.visit(`${wiki}/`);
     const cookie: [string, string] = ['Cookie', person.jar.headerFor(new URL(wiki))];
     const { start, code } = await relay().logIn({
@@ -138,7 +138,7 @@ describe('the login of a browser at a resource', () => {
 describe('what a request without a good cookie gets at a resource', () => {
   const relay = doorRelay();
 
-  it('is a login for a page of a window alone', async () => {
+  it('is a login only for a page in a window', async () => {
     const withOther = (name: string, value: string) => navigationWith(name, value);
     const accepting = (value: string) => [['Accept', value] as [string, string]];
     for (const [headers, method, expected] of [

@@ -39,7 +39,7 @@ describe('a login of a browser at a resource that cannot end', () => {
     expect(starts()).to.equal(2);
   });
 
-  it('depends on no clock of the browser: each cookie says how long it lasts, and not until when', async () => {
+  it('does not depend on the clock of the browser, because each cookie has a Max-Age and no Expires', async () => {
     await person.visit(`${wiki}/notes`);
     relay().ahead = 61 * 60_000;
     await person.visit(`${wiki}/notes`);
@@ -81,7 +81,7 @@ describe('a login of a browser at a resource that cannot end', () => {
     }
   });
 
-  it('is over if the callback is opened again, in the same browser, in another one, and from the history', async () => {
+  it('has ended if the callback is opened again, in the same browser, in another browser, or from the history', async () => {
     await person.visit(`${wiki}/notes`);
     const [first = '', second = ''] = person.trail.filter((address) => address.includes('/.login-relay/callback'));
     const before = person.logins;
@@ -113,7 +113,7 @@ describe('a login of a browser at a resource that cannot end', () => {
     expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(200);
   });
 
-  it('leads ten tabs that start at once to their pages, and all of them into one login', async () => {
+  it('leads ten tabs that start at once to their pages, with a single login', async () => {
     const addresses = Array.from({ length: 10 }, (_, index) => `${wiki}/tab${index}?${'q'.repeat(40)}`);
     const starts = await Promise.all(addresses.map((address) => person.open(address)));
     // The provider takes a moment.

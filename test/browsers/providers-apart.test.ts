@@ -45,7 +45,7 @@ describe('people of several providers at a resource', () => {
     }
   });
 
-  it('may be the only ones of their provider whom `allow` names', async () => {
+  it('may be admitted by name although nobody else of their provider is', async () => {
     await relay().restart(relay().file({ more: "allow: { users: ['second:42'] }" }));
     expect((await relay().tokensFrom('provider'))['error']).to.equal('access_denied');
     expect((await relay().tokensFrom('second'))['identity']).to.deep.include({ sub: 'second:42' });
@@ -55,7 +55,7 @@ describe('people of several providers at a resource', () => {
     expect((await person.press(page, 'provider', 'second')).text).to.include('second:42');
   });
 
-  it('cannot choose an id at one provider that is an id of the other, or of a machine', async () => {
+  it('cannot choose an id at one provider that equals an id of another provider or of a machine', async () => {
     for (const sub of ['second:42', 'machine:ci', '../second:42', 'provider:42', ':', '%3A42']) {
       relay().provider.knows(json({ ...ada, sub }));
       const { access_token, error } = await relay().tokensFrom('provider');
@@ -88,7 +88,7 @@ describe('people of several providers at a resource', () => {
     expect(usable['authorization_servers']).to.deep.equal([issuers[1]]);
   });
 
-  it('are beside machines, which may ask at each registration, and have the same id everywhere', async () => {
+  it('do not affect machines, which may ask at each registration, and have the same id everywhere', async () => {
     const form = { grant_type: 'client_credentials', client_id: 'ci', client_secret: secret };
     for (const registration of registrations) {
       const { access_token, identity } = jsonOf(await relay().postTo(registration, 'token', form));
@@ -104,7 +104,7 @@ describe('people of several providers at a resource', () => {
     expect([relay().provider.calls, relay().second.calls]).to.deep.equal([[], []]);
   });
 
-  it('log out alone', async () => {
+  it('log out without affecting each other', async () => {
     const one = await browserAt('provider');
     const other = await browserAt('second');
     const token = (await relay().tokensFrom('second'))['access_token'];
@@ -224,7 +224,7 @@ describe('a reload of a resource with several providers', () => {
     return { browsers, tokens, isOpen };
   }
 
-  it('that takes a provider away ends its cookies and tokens, and no other one', async () => {
+  it('that removes a provider ends only the cookies and tokens of this provider', async () => {
     const { browsers, tokens, isOpen } = await everything();
     const app = (resources: string) =>
       `  app: { origin: https://app.example, token-delivery: code, refresh-tokens: bearer, providers: [provider], resources: [wiki] }\n${resources}`;
@@ -280,7 +280,7 @@ describe('a reload of a resource with several providers', () => {
     expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(401);
   });
 
-  it('that takes a provider away while somebody logs in there ends that login with a page', async () => {
+  it('that removes a provider while a person logs in there ends this login with a page', async () => {
     const person = relay().person();
     const page = await person.visit(`${wiki}/notes`);
     const state = page.url.searchParams.get('state') ?? '';

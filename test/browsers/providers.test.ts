@@ -67,7 +67,7 @@ describe('the choice of a provider at a resource', () => {
       .and.not.match(/value="provider" data-last>/);
   });
 
-  it('believes nothing that the cookie of the last choice claims but a name of its own list', async () => {
+  it('accepts from the cookie of the last choice only a name of its own list', async () => {
     for (const value of ['third', '__proto__', 'constructor', '<script>', '"', 'second, provider', 'x'.repeat(3000)]) {
       person.cookies(wiki).set(choiceCookie, value);
       const page = await person.visit(`${wiki}/`);
@@ -112,7 +112,7 @@ describe('the choice of a provider at a resource', () => {
     expect(new URL(start).searchParams.get('prompt')).to.equal('select_account');
   });
 
-  it('is asked again for another account by somebody who is logged in', async () => {
+  it('is offered again to a person who is logged in and wants another account', async () => {
     await person.press(await person.visit(`${wiki}/`), 'provider', 'second');
     const page = await person.visit(`${choose}?prompt=select_account`);
     expect((await person.press(page, 'provider', 'provider')).text).to.equal('provider:42 at / with ');
@@ -234,7 +234,7 @@ describe('the choice of a provider at a resource', () => {
     expect((await person.open(choose, [...navigation, ['Sec-Purpose', 'prefetch;prerender']])).status).to.equal(503);
   });
 
-  it('is asked once more if the form has been changed, or a reload has taken the provider away', async () => {
+  it('is offered once more if the form was changed, or a reload has removed the provider', async () => {
     const page = await person.visit(`${wiki}/notes`);
     const state = page.url.searchParams.get('state') ?? '';
     for (const name of ['third', '', '__proto__', 'provider:42', 'https://evil.example']) {
@@ -261,7 +261,7 @@ describe('the choice of a provider at a resource', () => {
     expect((await person.press(page, 'provider', 'provider')).text).to.equal('second:42 at /notes with ');
   });
 
-  it('is a page of the operator: name, language and words', async () => {
+  it('has the name, language and words of the operator', async () => {
     const texts = 'choose_heading: Anmelden, choose_about: "Anmelden bei {site}", log_in_with: "Mit {provider}"';
     await relay().restart(relay().file({ relay: `pages: { name: Muster, lang: de, texts: { ${texts} } }` }));
     const { text } = await person.visit(`${wiki}/`);
@@ -272,7 +272,7 @@ describe('the choice of a provider at a resource', () => {
     expect(text).to.include('Anmelden bei wiki.example.com').and.include('Mit <bdi>Example &amp; Sons</bdi>');
   });
 
-  it('has an action of its own in the log, which names the provider that was chosen', async () => {
+  it('has a separate action in the log, which names the chosen provider', async () => {
     const page = await person.visit(`${wiki}/`);
     await person.press(page, 'provider', 'second');
     const line = relay().lines.findLast(({ action, method }) => action === 'door-choose' && method === 'POST');

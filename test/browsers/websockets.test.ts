@@ -129,7 +129,7 @@ describe('a WebSocket of a page, at an application behind the relay', () => {
     });
   });
 
-  it('of a browser that is gone leaves nothing behind', async () => {
+  it('of a browser that has disconnected leaves nothing behind', async () => {
     const socket = await open();
     const gone = once(socket.socket, 'close');
     socket.close();

@@ -105,7 +105,7 @@ describe('login-relay check, about the authorization endpoint', () => {
     expect(result.complaints).to.deep.equal([]);
   });
 
-  it('sends a state as long as that of a login, and says so if only a short one is accepted', async () => {
+  it('sends a state as long as in a real login, and says so if only a short state is accepted', async () => {
     const states: string[] = [];
     const authorize: Page = (response, { url }) => {
       const state = url.searchParams.get('state') ?? '';
@@ -132,7 +132,7 @@ describe('login-relay check, about the authorization endpoint', () => {
     });
   });
 
-  it('is content if the provider knows one of the two callback URLs of a preset', async () => {
+  it('finds no problem if the provider knows one of the two callback URLs of a preset', async () => {
     const authorize: Page = (response, request) => {
       const isKnown = `${request.url}`.includes('github%2Fcallback');
       (isKnown ? redirect('/login') : html(400, 'Invalid redirect_uri'))(response);

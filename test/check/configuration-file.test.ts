@@ -60,7 +60,7 @@ front-ends:
     expect(await messages({ LOGIN_RELAY_CONFIG: '' }, 'EACCES')).to.match(/^--client-id .* is required/);
   });
 
-  it('names the settings of the file in its advice: those that it has with their place', async () => {
+  it('names the settings of the file in its advice, and the place of each setting that the file has', async () => {
     const secret = await secretFile('a client secret');
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     const refusal = json({ error: 'invalid_client' }, 401);
@@ -92,7 +92,7 @@ front-ends:
     });
   });
 
-  it('examines all at the same time, and reports in the order of the file', async () => {
+  it('checks all providers at the same time, and reports in the order of the file', async () => {
     const asked = new Set<string>();
     const { promise: allAreAsked, resolve } = Promise.withResolvers<void>();
     const pages = ['/page-0', '/page-1', '/page-2'];

@@ -52,7 +52,7 @@ describe('login-relay check --login, at providers that differ', () => {
     expect(exitCode).to.equal(1);
   });
 
-  it('says what flags alone have to do about 201, and goes on', async () => {
+  it('says what to change for a 201 if there are only flags, and continues', async () => {
     const { on, exitCode } = await checkLogin({
       pages: { '/token': json(tokens, 201), '/user': record },
       isByFlags: true,
@@ -62,7 +62,7 @@ describe('login-relay check --login, at providers that differ', () => {
     expect([on('person')[0]?.verdict, exitCode]).to.deep.equal(['ok', 1]);
   });
 
-  it('names request-headers where every request without one is a 400', async () => {
+  it('names request-headers if every request without a header gets 400', async () => {
     const wantsHeader =
       (page: Page): Page =>
       (response, request) =>
@@ -88,7 +88,7 @@ describe('login-relay check --login, at providers that differ', () => {
     expect(on('person')[0]?.message).to.equal('id u-7, login name ada_x');
   });
 
-  it('finds that it wants a body, too', async () => {
+  it('finds that the lookup also needs a body', async () => {
     const user: Page = (response, { method, body }) =>
       (method === 'POST' && body === 'null' ? record : json({ error: 'no body' }, 400))(response);
     const { on } = await checkLogin({ pages: { '/token': json(tokens), '/user': user } });
@@ -193,7 +193,7 @@ resources:
     ['a page', html(200, 'Welcome'), /HTML page/],
     ['an answer without a token', json({ ok: true }), /no access token/],
   ] as const) {
-    it(`explains ${name} at the token endpoint, and asks nothing else`, async () => {
+    it(`explains ${name} at the token endpoint, and sends no further request`, async () => {
       const { on, requests } = await checkLogin({ pages: { '/token': page } });
       expect(on('token endpoint')).to.have.length(1);
       expect(on('token endpoint')[0]?.message).to.match(message);
@@ -201,7 +201,7 @@ resources:
     });
   }
 
-  it('says that a form is no answer with flags alone', async () => {
+  it('says that a form is not accepted as an answer if there are only flags', async () => {
     const form = answer(200, `${new URLSearchParams({ access_token: tokens.access_token })}`, {
       'Content-Type': 'application/x-www-form-urlencoded',
     });
@@ -210,7 +210,7 @@ resources:
     expect([on('person')[0]?.verdict, exitCode]).to.deep.equal(['ok', 1]);
   });
 
-  it('finds in one run that secret, token, method, id, name, address and refresh are elsewhere', async () => {
+  it('finds in a single run that secret, token, method, id, name, address and refresh need other settings', async () => {
     const token: Page = (response, { headers, body }) => {
       if (headers['content-type'] !== 'application/json') return json({ error: 'invalid_request' }, 400)(response);
       const isRefresh = body.includes('refresh_token');
@@ -237,7 +237,7 @@ resources:
     expect([on('person')[0]?.verdict, exitCode]).to.deep.equal(['problem', 1]);
   });
 
-  it('proposes no address as a login name, and none in place of one that is read', async () => {
+  it('proposes no address as a login name, and no other address if one is already read', async () => {
     const zitadel = json({ sub: '1638', preferred_username: 'ada@example.com', email: 'ada@example.com' });
     const address = await checkLogin({ pages: { '/token': json(tokens), '/user': zitadel } });
     expect([address.on('person')[0]?.message, address.on('login name')]).to.deep.equal(['id 1638, no login name', []]);
@@ -297,7 +297,7 @@ describe('login-relay check --login, and what must not be seen', () => {
     }
   });
 
-  it('does not take a login that the relay in its place has started, with the same keys', async () => {
+  it('does not accept a login that the relay with the same keys has started', async () => {
     const found = await checkLogin({
       pages: { '/token': json(tokens), '/user': record },
       frontEnd: "{ origin: 'http://localhost:5173' }",

@@ -159,7 +159,7 @@ describe('login-relay check, by a user who cannot read everything', () => {
     expect([code, said]).to.deep.equal([1, []]);
   });
 
-  it('waits for no login without the key of its certificate: it would listen without TLS', async () => {
+  it('does not wait for a login if it cannot read the key of its certificate, because it would listen without TLS', async () => {
     const said: string[] = [];
     const tls = '/etc/login-relay/tls.pem';
     const more = `key-file: ${keyFile}\nport: ${await freePort()}\ntls-cert: ${tls}\ntls-key: /etc/login-relay/tls-key`;

@@ -118,7 +118,7 @@ describe('login-relay check, about the base URL', () => {
     });
   }
 
-  it('knows the 404 of a relay: the proxy changes the path, or the relay has another configuration', async () => {
+  it('recognizes the 404 of a relay, and says that the proxy changes the path or the relay has another configuration', async () => {
     const found = await whileRelayRuns({}, { 'path-name': 'other' });
     expectFinding(
       found,

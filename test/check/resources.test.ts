@@ -142,7 +142,7 @@ resources:
     ]);
   });
 
-  it('and nothing of machines: the entry of one is its permission', () => {
+  it('and says nothing of machines, because the entry of a machine is its permission', () => {
     const machine = `allow: { users: [ada] } }\n  ci: { kind: machine, secret-file: ./ci, resources: [notes]`;
     expect(said({ ...nothing, frontEnd: machine })).to.deep.equal([[subject, 'ok | the user ada | ']]);
   });

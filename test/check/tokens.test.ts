@@ -77,7 +77,7 @@ describe('login-relay check, about tokens', () => {
     expect(about('token delivery', flags)).to.equal(undefined);
   });
 
-  it('warns of callbacks without a state beside OAuth logins at a provider without PKCE', () => {
+  it('warns if a provider without PKCE has OAuth logins, and callbacks without a state are accepted', () => {
     const bitbucket = { provider: 'bitbucket' };
     expect(about('token delivery', bitbucket)).to.match(
       /^not_checked .* could be exchanged by anyone → .* --token-delivery .* code$/,

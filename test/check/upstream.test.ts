@@ -64,7 +64,7 @@ describe('login-relay check asks the upstream of a resource itself', () => {
     );
   });
 
-  it('and says that a server of the older transport needs a host of its own', async () => {
+  it('and says that a server of the older transport needs its own host', async () => {
     const told = (path: string) =>
       diagnosed((_, response) => response.writeHead(200, stream).write(`event: endpoint\r\ndata: ${path}\r\n\r\n`));
     const { said } = await told('/messages?sessionId=secret');

@@ -5,7 +5,7 @@ import { userRecord } from '../harness/provider/strict-provider.ts';
 import { startRelay } from '../harness/relay/relay-under-test.ts';
 
 describe('the command line', () => {
-  it('finishes a request in flight before it ends, accepts no other, and says after Ctrl-C that it waits', async () => {
+  it('finishes a request in flight before it ends, accepts no further request, and says after Ctrl-C that it waits', async () => {
     const underTest = await startRelay();
     const { provider } = underTest;
     let proceed = () => {};

@@ -63,7 +63,7 @@ front-ends: { app: { origin: https://app.example.com, token-delivery: code } }`;
 });
 
 describe('login-relay config print, about what no setting gives', () => {
-  it('adds it as comments: from presets, issuers and defaults', async () => {
+  it('adds the values of presets, issuers and defaults as comments', async () => {
     const metadata = metadataWith(() => ({ scopes_supported: ['openid'] }));
     await withProvider({ metadata }, async (_, __, address) => {
       const file = await secretFile(`base-url: https://login.example.com
@@ -132,7 +132,7 @@ describe('the printed configuration', () => {
     },
   };
 
-  it('has what flags and variables say, and is the same again if it is read and printed', () => {
+  it('contains the values of flags and variables, and stays the same if it is read and printed again', () => {
     const file = settingsOfFile(formatConfigFile(readingsOf(undefined, ofFlags)));
     expect(file.relay.values).to.deep.include({ insecureHttp: ['true'], port: ['8000'] });
     expect(file.relay.values).not.to.have.property('rateLimit');
@@ -216,7 +216,7 @@ describe('the schema of the file', () => {
     }
   });
 
-  it('has every option of the command line but those that make no sense in a file', () => {
+  it('has every option of the command line that makes sense in a file', () => {
     const names = Object.values(fileSettings).flatMap((settings) => settings.map(({ name }) => name));
     const missing = Object.keys(options).filter((name) => !names.some((one) => one === name));
     expect(missing.filter((name) => name !== 'config')).to.deep.equal(['pathName']);

@@ -41,7 +41,7 @@ describe('login-relay health', () => {
     await relay.stop();
   });
 
-  it('says that the shared memory of a relay that is ready is away', async () => {
+  it('says that the shared memory of a ready relay does not answer', async () => {
     const body = '{"status":"ready","memory":"away"}';
     const relay = await serve((_request, response) => response.end(body));
     const answer = await answerOf({ flags: { port: `${relay.port}` } });

@@ -59,7 +59,7 @@ describe('the warnings of a reload', () => {
     expect(warnings('', 'rate-limit: 10\nsession-idle: 1')).to.deep.equal([]);
   });
 
-  it('name a first front end with sessions, but not a further one', () => {
+  it('name the first front end with sessions, but not a further front end with sessions', () => {
     const sessions = frontEndWith('session');
     expect(warnings('', sessions)).to.deep.equal([
       'a front end has sessions now, or a resource opens to browsers: restart the relay to make room for cookies',

@@ -49,12 +49,12 @@ describe('a mistyped command line', () => {
     completion: 'completion takes one of: bash, zsh, fish',
     'completion hunter2': 'completion takes one of: bash, zsh, fish',
   })) {
-    it(`gets what is wrong, a suggestion, and no value: login-relay ${line}`, async () => {
+    it(`is answered with the mistake, a suggestion, and no value: login-relay ${line}`, async () => {
       expect(await complaintOf(line)).to.equal(message);
     });
   }
 
-  it('ends the process with 2, and is explained on standard error alone', async () => {
+  it('ends the process with 2, and is explained on standard error only', async () => {
     expect(await runRelay({ words: ['chekc'] })).to.include({
       code: 2,
       stdout: '',

@@ -33,7 +33,7 @@ describe('watching files', () => {
     return { called: promise, calls: () => calls };
   }
 
-  it('notices a file that is replaced by one of the same size and time', async () => {
+  it('notices if a file is replaced by a file of the same size and time', async () => {
     const file = join(await makeFolder(), 'file');
     await writeFile(file, 'one');
     const watching = watch([file]);

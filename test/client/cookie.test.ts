@@ -74,7 +74,7 @@ describe('the client in session mode', () => {
     expect(client().server.hasCookie).to.equal(true);
   });
 
-  it('is logged out without another request if the cookie is gone', async () => {
+  it('is logged out without a further request if the cookie is missing', async () => {
     const login = await client().logIn();
     client().server.hasCookie = false;
     expect(await login.user()).to.equal(null);

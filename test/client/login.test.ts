@@ -28,7 +28,7 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(client().page).to.deep.include({ href: home, sessionStorage: {} });
     });
 
-    it('keeps an earlier login if a new one fails', async () => {
+    it('keeps an earlier login if a new login fails', async () => {
       const started = await client().start(await client().logIn());
       const login = client().load(client().comesBackTo(started, cancelled));
       await failureOf(login.ready);
@@ -45,7 +45,7 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(await after.ready).not.to.equal(null);
     });
 
-    it('asks for no user if nobody is logged in', async () => {
+    it('makes no user lookup if nobody is logged in', async () => {
       const login = client().open();
       expect(await login.ready).to.equal(null);
       expect(await login.user()).to.equal(null);
@@ -98,7 +98,7 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(client().server.revocations).to.equal(0);
     });
 
-    it('hands the 401 of an API to the page after one refresh, and ends nothing', async () => {
+    it('hands the 401 of an API to the page after one refresh, and does not end the login', async () => {
       const login = await client().logIn();
       for (let time = 0; time < 3; time += 1) {
         client().server.next['/other'] = [invalidToken, invalidToken];
@@ -146,7 +146,7 @@ for (const [name, mode] of Object.entries(modes)) {
       '#access_token=evil&state=x': '',
       '#/list?access_token=evil': '',
     })) {
-      it(`takes the token of a link off the address, and logs nobody in: ${link}`, async () => {
+      it(`removes the token of a link from the address, and does not log in with it: ${link}`, async () => {
         const login = client().load(home + link);
         expect(client().page.href).to.equal(home + left);
         expect(await login.ready).to.equal(null);
@@ -296,7 +296,7 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(client().server.requests).to.have.lengthOf(before);
     });
 
-    it('greets the person of now if another one has logged in during the lookup', async () => {
+    it('shows the present person if somebody else has logged in during the lookup', async () => {
       const login = await client().logIn();
       const { promise: late, resolve: send } = Promise.withResolvers<object>();
       client().server.next['/api/user'] = [late, { body: { login: 'bob' } }];
@@ -308,7 +308,7 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(await user).to.deep.equal({ login: 'bob' });
     });
 
-    it('does not send the request of one person again as another', async () => {
+    it('does not repeat the request of one person as another person', async () => {
       const login = await client().logIn();
       const { promise: late, resolve: send } = Promise.withResolvers<object>();
       client().server.next['/items'] = [late];

@@ -82,7 +82,7 @@ describe('the client with tokens', () => {
     expect(await first.token()).to.equal('access-1');
   });
 
-  it('gives a token that is good now, and null if nobody is logged in', async () => {
+  it('gives a token that is valid now, and null if nobody is logged in', async () => {
     expect(await client().open().token()).to.equal(null);
     client().server.expiresIn = -1;
     const login = await client().logIn();
@@ -163,7 +163,7 @@ describe('the client with tokens', () => {
     expect(keptRecords()).to.deep.equal([undefined]);
   });
 
-  it('keeps the login and the name in a load while the relay is away, also if the token has ended', async () => {
+  it('keeps the login and the name over a load of the page while the relay does not answer, even if the token has ended', async () => {
     client().server.expiresIn = -1;
     await (await client().logIn()).user();
     client().server.isOffline = true;
@@ -183,7 +183,7 @@ describe('the client with tokens', () => {
     expect(JSON.stringify(keptRecords())).not.to.contain('king');
   });
 
-  it('proves its key by the clock of the relay if that of the device is wrong', async () => {
+  it('proves its key by the clock of the relay if the clock of the device is wrong', async () => {
     client().server.now = () => Date.now() + 3_600_000;
     const login = await client().logIn();
     expect(login.session?.accessToken).to.equal('access-1');

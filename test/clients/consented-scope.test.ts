@@ -45,7 +45,7 @@ describe('the scope that a person has agreed to', () => {
     expect(jsonOf(answer)).to.include({ scope: 'read write' });
   });
 
-  it('bounds the login: what the provider grants beyond is no token, and is revoked', async () => {
+  it('limits the login, so that a token with a larger scope is revoked, and the client gets no token', async () => {
     const { answer } = await logIn({ scope: 'read' });
     expectNoToken(answer);
     await eventually(async () => expect(revocations()).not.to.be.empty);
@@ -92,7 +92,7 @@ describe('the scope that a person has agreed to for a resource whose server acts
   after(() => relay().restart(settingsWith('scope: read write')));
   beforeEach(() => relay().provider.knows(json(ada)));
 
-  it('is shown beside what the server learns', async () => {
+  it('is shown together with the data that the server learns', async () => {
     expect(asksFor(await ask())).to.deep.equal([
       ['What it may use', 'notes.example.com/mcp'],
       ['What it learns', 'who you are'],
@@ -108,7 +108,7 @@ describe('the scope that a person has agreed to for a resource whose server acts
     expect(answer.status, `${answer.body}`).to.equal(200);
   });
 
-  it('bounds the login: what the provider grants beyond is no token, and is revoked', async () => {
+  it('limits the login, so that a token with a larger scope is revoked, and the client gets no token', async () => {
     const { answer } = await logIn({ scope: 'read' });
     expectNoToken(answer);
     await eventually(async () => expect(revocations()).not.to.be.empty);
@@ -123,7 +123,7 @@ describe('the scope that a person has agreed to for a resource whose server acts
     expectNoToken(await relay().refresh(id, `${refresh_token}`));
   });
 
-  it('must have been shown: a login from before the server got the token ends', async () => {
+  it('must have been shown, so a login ends if the server gets the token only later', async () => {
     await relay().restart(keeping);
     const { id, answer } = await logIn();
     const { refresh_token } = jsonOf(answer);

@@ -89,7 +89,7 @@ describe('login-relay client-id', () => {
     expect(foreign.headers).not.to.have.property('access-control-allow-origin');
   });
 
-  it('makes one that is good for its pages, its front end, its key and its days only', async () => {
+  it('makes a client_id that is valid only for its pages, its front end, its key and its days', async () => {
     const client_id = makeClientId(flags);
     const start = async (id: string, redirect_uri = page) => {
       const { parameters } = oauthStart({ client_id: id, redirect_uri });

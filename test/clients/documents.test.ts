@@ -120,7 +120,7 @@ describe('a client that publishes a metadata document', () => {
     await restartWith('any');
   });
 
-  it('keeps what was decided when the document changes, or is gone, before the redemption', async () => {
+  it('keeps its consent if the document changes or disappears before the redemption', async () => {
     const id = newId();
     const asked = await start(id, { redirect_uri: page });
     respond = (_, response) => response.writeHead(404).end();
@@ -187,7 +187,7 @@ describe('a client that publishes a metadata document', () => {
     });
   }
 
-  it('may list redirect URIs that the relay does not accept beside others', async () => {
+  it('may list redirect URIs that the relay does not accept together with other URIs', async () => {
     respond = documentWith({ redirect_uris: ['javascript:alert(1)', 'unheardof://x/', loopback] });
     const id = newId();
     await expectAsked(id);
@@ -312,7 +312,7 @@ describe('a client that publishes a metadata document', () => {
       expect(connections.size).to.equal(before);
     });
 
-    it('is not fetched if one address of its host is not public', async () => {
+    it('is not fetched if any address of its host is not public', async () => {
       const before = connections.size;
       const local = { address: '127.0.0.1', family: 4 };
       const open = { address: '93.184.215.14', family: 4 };
@@ -348,7 +348,7 @@ describe('a client that publishes a metadata document', () => {
     await restartWith('any');
   });
 
-  it('is one of 32 that are fetched at once; further ones are refused, not queued', async () => {
+  it('is one of 32 documents that are fetched at once, and a further fetch is refused and not queued', async () => {
     const held: (() => void)[] = [];
     respond = (request, response) => {
       held.push(() => documentWith()(request, response));
@@ -363,7 +363,7 @@ describe('a client that publishes a metadata document', () => {
     expect(requests).to.have.lengthOf(32);
   });
 
-  it('is one of four that are fetched at once for a client address', async () => {
+  it('is one of four documents that are fetched at once for a client address', async () => {
     await restartWith('any', { relay: 'trusted-proxies: 127.0.0.1' });
     const held: (() => void)[] = [];
     respond = (request, response) => {
@@ -399,7 +399,7 @@ describe('a client that publishes a metadata document', () => {
     }
   });
 
-  it('leaves no idle connection: anybody can name any number of hosts', async () => {
+  it('leaves no idle connection, because anybody can name any number of hosts', async () => {
     let connection: string | undefined;
     respond = (request, response) => {
       ({ connection } = request.headers);

@@ -36,8 +36,8 @@ async function codeOfAttacker(client_id: string, address: string) {
   return { start: question.start, code: locationOf(back).searchParams.get('code') ?? '' };
 }
 
-describe('a page of anybody that sends requests from the browser of a visitor', () => {
-  it('does not keep the visitor from logging in with codes of its own making', async () => {
+describe('a foreign page that sends requests from the browser of a visitor', () => {
+  it('does not keep the visitor from logging in by sending made-up codes', async () => {
     const client_id = `${jsonOf(await clientOf(evil, inThere, '198.51.100.66'))['client_id']}`;
     const codes = [];
     for (let count = 0; count < 12; count += 1) {
@@ -59,7 +59,7 @@ describe('a page of anybody that sends requests from the browser of a visitor', 
     expect(own.status, `${own.body}`).to.equal(200);
   });
 
-  it('does not keep the visitor from looking up the user with tokens of its own making', async () => {
+  it('does not keep the visitor from looking up the user by sending made-up tokens', async () => {
     const lookUp = async (token: string, headers: [string, string][]) => {
       const all: [string, string][] = [...headers, ['Authorization', `Bearer ${token}`]];
       return (await relay().send({ path: '/api/user', headers: all })).status;
@@ -84,7 +84,7 @@ describe('a page of anybody that sends requests from the browser of a visitor', 
     expect(own.status).to.equal(201);
   });
 
-  it('does not use up the refreshes of the visitor with logins of its own', async () => {
+  it('does not use up the refreshes of the visitor by its own logins', async () => {
     const client_id = `${jsonOf(await clientOf(evil, inThere, '198.51.100.67'))['client_id']}`;
     relay().provider.mood.rotation = 'adds';
     const tokens: string[] = [];

@@ -59,7 +59,7 @@ describe('an app or a browser extension whose origin is listed', () => {
   }
 
   for (const origin of foreign) {
-    it(`is no other origin, and no call is made: ${origin}`, async () => {
+    it(`is not matched by ${origin}, and no call is made`, async () => {
       const answers = await everything(origin);
       expect(answers.map(({ status }) => status)).to.deep.equal([403]);
       expect(relay().provider.calls.filter((call) => `${call}`.includes('token'))).to.deep.equal([]);
@@ -93,7 +93,7 @@ describe('an extension that registers itself', () => {
     expect(elsewhere.headers).not.to.have.property('access-control-allow-origin');
   });
 
-  it('may not do so from another one, nor use the code of a page', async () => {
+  it('may not do so from another origin, nor use the code of a page', async () => {
     for (const origin of ['chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba', 'null', 'https://localhost']) {
       const refused = await register(origin);
       expect(refused.status, origin).to.equal(403);

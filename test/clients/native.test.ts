@@ -178,7 +178,7 @@ for (const [where, replicas] of [
       });
     }
 
-    it('has one entry for each login, and gives one refresh token for half a minute', async () => {
+    it('has one entry for each login, and gives the same refresh token for half a minute', async () => {
       relay().provider.mood.rotation = 'keeps';
       const entries = () => [...memory.values.keys()].filter((name) => name.includes(':g:'));
       const before = entries().length;
@@ -192,7 +192,7 @@ for (const [where, replicas] of [
       expect(entries()).to.have.lengthOf(before + replicas - 1);
     });
 
-    it('refuses an older refresh token that ends after the one that replaced it', async () => {
+    it('refuses an older refresh token that ends later than its replacement', async () => {
       const { mood } = relay().provider;
       mood.rotation = 'keeps';
       const first = await logIn();
@@ -203,7 +203,7 @@ for (const [where, replicas] of [
       expect((await refresh(first)).status).to.equal(400);
     });
 
-    it(`${replicas === 1 ? 'takes any of them' : 'still refuses it'} after a restart`, async () => {
+    it(`${replicas === 1 ? 'accepts any of these tokens' : 'still refuses the token'} after a restart`, async () => {
       relay().provider.mood.rotation = 'keeps';
       const first = await logIn();
       relay().ahead += halfMinute;

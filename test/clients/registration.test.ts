@@ -72,7 +72,7 @@ describe('a client that registers itself', () => {
     expect((await ask({ client_id, redirect_uri })).page.status).to.equal(200);
   });
 
-  it('learns what it is: a public client with these redirect URIs', async () => {
+  it('learns that it is a public client with these redirect URIs', async () => {
     const answer = await register({
       redirect_uris: [loopback],
       client_name: 'My tool',
@@ -189,7 +189,7 @@ describe('a client that registers itself', () => {
     });
   }
 
-  it('registers by JSON in a POST alone', async () => {
+  it('registers only by POST with JSON', async () => {
     expect((await relay().post('register', { redirect_uris: loopback })).status).to.equal(415);
     expect((await relay().send({ path: '/auth/provider/register' })).status).to.equal(405);
   });
@@ -264,7 +264,7 @@ describe('a client that registers itself', () => {
     }
   });
 
-  it('gets its scope narrowed to the configured one, and nothing else', async () => {
+  it('gets its scope narrowed to the configured scope, and nothing else changed', async () => {
     const client_id = await clientId();
     for (const [scope, granted] of [
       ['read openid admin everything', 'read'],
@@ -325,7 +325,7 @@ describe('a client that registers itself', () => {
     expect(back.searchParams.get('error')).to.equal('access_denied');
   });
 
-  it('may start from a page of its own, which is no page of another origin', async () => {
+  it('may start from its own page', async () => {
     relay().lines.length = 0;
     const headers: [string, string][] = [['Referer', 'https://a.example/']];
     const { parameters } = oauthStart({ client_id: await clientId(), redirect_uri: loopback });
@@ -476,7 +476,7 @@ describe('the consent of a person', () => {
     expect((await agree(question)).code).not.to.equal('');
   });
 
-  it('is given there by digits that are beside who asks, where the login goes, and each thing it gets', async () => {
+  it('is given without scripts by digits beside the client, the address of the login, and each permission', async () => {
     const question = await ask({ client_id: await clientId({ client_name: 'My tool' }) });
     const { body } = await decide(question, 'continue');
     const beside = [...`${body}`.matchAll(/([^\n>]+)(?:<[^>]+>)* <kbd>(\d+)<\/kbd>/g)];
@@ -565,7 +565,7 @@ describe('a client whose scheme the operator has listed', () => {
   });
   const own = clientsRelay(() => withSchemes('acmeide'));
 
-  it('logs in there, until a reload takes the scheme away', async () => {
+  it('logs in with this scheme, until a reload removes the scheme', async () => {
     const redirect_uri = 'acmeide://cb';
     const metadata = JSON.stringify({ redirect_uris: ['AcmeIDE://cb', 'otheride://cb', loopback] });
     const answer = jsonOf(await own().post('register', metadata));

@@ -40,7 +40,7 @@ describe('what programs are reported to send at other servers', () => {
     return await relay().redeem(begun, back.searchParams.get('code') ?? '', token, headers);
   }
 
-  it('a port that is free in place of the one that VS Code has registered', async () => {
+  it('a free port instead of the port that VS Code has registered', async () => {
     const pages = ['https://insiders.vscode.dev/redirect', 'https://vscode.dev/redirect'];
     const redirect_uris = [...pages, 'http://127.0.0.1/', 'http://127.0.0.1:33418/'];
     const { client_id } = jsonOf(await register({ redirect_uris }));
@@ -63,7 +63,7 @@ describe('what programs are reported to send at other servers', () => {
     }
   });
 
-  it('its name and an empty secret in Authorization, in place of client_id or beside it', async () => {
+  it('its name and an empty secret in Authorization, instead of client_id or together with it', async () => {
     const redirectUri = 'http://127.0.0.1:4000/cb';
     const id = await program(redirectUri);
     for (const token of [{ client_id: undefined }, {}, { client_secret: '' }]) {
@@ -74,7 +74,7 @@ describe('what programs are reported to send at other servers', () => {
     }
   });
 
-  it('but nobody else by that: another name, a secret, a second header, or the password of a gate', async () => {
+  it('but not another name, a secret, a second header, or the password of a gate', async () => {
     const redirectUri = 'http://127.0.0.1:4000/cb';
     const id = await program(redirectUri);
     const other = await program('http://127.0.0.1:4000/other');
@@ -106,7 +106,7 @@ describe('what programs are reported to send at other servers', () => {
     expect((await logIn(id, redirectUri, { start: { resource: `${mcp}/` } })).status).to.equal(200);
   });
 
-  it('but no other resource: another path, a part of it, a fragment, http, or another port', async () => {
+  it('but not another resource, by another path, a part of the path, a fragment, http, or another port', async () => {
     const redirectUri = 'http://127.0.0.1:4000/cb';
     const id = await program(redirectUri);
     for (const resource of [

@@ -151,7 +151,7 @@ describe('proxy of a front end', () => {
     });
   }
 
-  it('has paths that are apart from those of every front end', () => {
+  it('has paths that do not overlap with the paths of any front end', () => {
     const collides = /proxy\.path is the same as another path, or one is below the other$/;
     for (const [one, two] of [
       ['/a/', '/a/'],

@@ -49,7 +49,7 @@ describe('the configuration of a resource that opens to browsers', () => {
     }
   });
 
-  it('is true, false or a map for editors, too', () => {
+  it('is true, false or a map in the schema for editors', () => {
     const schema = JSON.stringify(configFileSchema());
     expect(schema).to.match(/"browser":\{"description":"[^"]+","anyOf":\[\{"type":"boolean"\},\{"type":"object"/);
   });

@@ -16,7 +16,7 @@ front-ends:
 ${more}`;
 
 describe('a callback path', () => {
-  it('takes the place of the default one below the base URL, for every path of the registration', () => {
+  it('replaces the default callback path below the base URL, for every path of the registration', () => {
     const baseUrl = 'https://my.host/sso';
     const { config } = read(withPath('/oauth2/callback', { provider: 'github', baseUrl }));
     const callbackUri = 'https://my.host/sso/oauth2/callback';
@@ -25,7 +25,7 @@ describe('a callback path', () => {
     expect(config.paths.map(({ word }) => word)).to.deep.equal(['provider', 'github']);
   });
 
-  it('is one for each registration of a file', () => {
+  it('is separate for each registration of a file', () => {
     const { registrations } = readFileConfig(
       file(', callback-path: /oauth2/callback', ', callback-path: /signin-oidc'),
     ).config;

@@ -8,7 +8,7 @@ const cms = (flags: Given['flags'] = { scope: 'repo' }): Given => ({
 const setting = '--token-delivery (TOKEN_DELIVERY)';
 
 describe('--token-delivery cms', () => {
-  it('always checks the state, and needs nothing else at GitHub', () => {
+  it('always checks the state, and needs no other option at GitHub', () => {
     const { config, warnings } = read(cms());
     expect(config).to.include({ tokenDelivery: 'cms', stateCheck: 'always' });
     expect(config.redirectUris).to.deep.equal([]);

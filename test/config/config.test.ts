@@ -92,7 +92,7 @@ describe('the configuration', () => {
     expect(warned('/auth/sso', 'sso')).to.deep.equal(expected('/auth/sso', 'sso'));
   });
 
-  it('takes names of the metrics port, and nothing else', () => {
+  it('takes only host names for the metrics port', () => {
     const namesOf = (metricsNames: string) => config({ flags: { metricsPort: '9464', metricsNames } }).metrics?.names;
     expect(namesOf('relay1.example.com, Relay_2')).to.deep.equal(['relay1.example.com', 'relay_2']);
     for (const wrong of ['relay:9464', '*.example.com', 'https://relay.example', 'a b', '[::1]', 'a,,b', '0x7f.1']) {
@@ -154,7 +154,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('does not quote a value that is a secret or may contain one', () => {
+  it('does not quote a value that is a secret or may contain a secret', () => {
     const secrets: NonNullable<Given['flags']>[] = [
       { clientSecret: 'a\nb' },
       { clientSecretFile: 'b5a1c0de' },

@@ -61,7 +61,7 @@ describe('the fields that front ends get besides their tokens', () => {
     });
   }
 
-  it('come from one place each', () => {
+  it('have a single source each', () => {
     const faults = faultsOfFile(file('token-fields: [a, b], callback-fields: [b]'));
     expect(faults.join()).to.contain('has b, which is in').and.to.contain('token-fields, too');
   });

@@ -106,7 +106,7 @@ describe('the configuration file', () => {
     ]);
   });
 
-  it('names each setting with its line and column, and a missing one with those of its entry', () => {
+  it('names each setting with its line and column, and a missing setting with the place of its entry', () => {
     const { relay, registrations } = readingsOf(settingsOfFile(team));
     const [github, staff] = registrations;
     expect(relay.describe('baseUrl')).to.equal('config.yaml:2:1 base-url');
@@ -122,7 +122,7 @@ describe('the configuration file', () => {
     }
   });
 
-  it('takes texts as they are written: numbers keep their digits, booleans can be on and off', () => {
+  it('takes texts as they are written, so that numbers keep their digits, and booleans can be on and off', () => {
     const { providers, relay } = settingsOfFile(`
 insecure-http: True
 trusted-proxies: [10.0.0.1, 10.0.0.2]
@@ -210,7 +210,7 @@ front-ends:
     });
   });
 
-  it('says the same about who may log in, if migrate has printed it', () => {
+  it('has the same meaning for allow after migrate has printed it', () => {
     const text = `
 base-url: https://login.example.com
 key-file: ./key
@@ -227,7 +227,7 @@ front-ends:
     expect(migrated.config.frontEnds).to.deep.equal(config.frontEnds);
   });
 
-  it('gives a provider with endpoints of its own no preset, whatever its name', () => {
+  it('uses no preset for a provider with its own endpoints, whatever its name is', () => {
     const provider = (name: string, more: string) => `
 base-url: https://login.example.com
 providers:

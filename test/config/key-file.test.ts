@@ -20,7 +20,7 @@ function failing(code: string): () => never {
 describe('the key file', () => {
   const flags = { keyFile: '/keys' };
 
-  it('contains the current secret and the previous one, one per line', () => {
+  it('contains the current and the previous secret, one per line', () => {
     const secretsIn = (text: string) => secretsOf({ flags, files: { '/keys': { text } } });
     expect(secretsIn(`${secret}\n`)).to.deep.equal([secret]);
     expect(secretsIn(`${secret}1\n${secret}2\n`)).to.deep.equal([`${secret}1`, `${secret}2`]);
@@ -71,7 +71,7 @@ describe('the key file', () => {
       newFiles,
     });
 
-    it('is created with 32 random bytes, for its owner alone', () => {
+    it('is created with 32 random bytes, and only its owner can read it', () => {
       const [created = ''] = secretsOf(givenTo(serve)) ?? [];
       expect(created).to.match(/^[\w-]{43}$/);
       expect(readFileSync(join(directory, 'key'), 'utf8')).to.equal(`${created}\n`);

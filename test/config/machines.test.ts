@@ -38,7 +38,7 @@ describe('the configuration of a machine', () => {
     expect(again.config).to.deep.equal(config);
   });
 
-  it('may have two secrets: the present one, and the previous one', () => {
+  it('may have two secrets, the present and the previous secret', () => {
     const two = { './ci': { text: `${secret}\n${secret} before\n` } };
     const { config } = readFileConfig(file(bySecret), { files: two });
     expect(config.frontEnds[0]?.credentials?.secrets).to.have.length(2);
@@ -177,7 +177,7 @@ describe('the configuration of a machine', () => {
       .and.contain('front-ends.ci.public-key-file needs kind: machine');
   });
 
-  it('leaves the name machine to it: no provider has it, if there are resources', () => {
+  it('reserves the name machine, which no provider may have if there are resources', () => {
     const text = file(bySecret).replace('github:', 'Machine: { client-id: a, client-secret: b }, github:');
     expect(faultsOfFile(text, { files }).join('\n')).to.contain('providers.Machine must not be called machine');
   });

@@ -47,7 +47,7 @@ describe('the configuration of a native front end', () => {
     expect(faultsOfFile(page).join()).to.match(/front-ends.tools.origins .*needs kind: native/);
   });
 
-  it('takes schemes that clients may have that nobody registered, except for those that systems act on', () => {
+  it('takes schemes that unregistered clients may use, except for schemes that systems act on', () => {
     const withSchemes = (schemes: string) => file(`kind: native, clients: { registration: true, schemes: ${schemes} }`);
     const { config } = readFileConfig(withSchemes('[acmeide, AcmeReader]'));
     expect(config.frontEnds[0]?.clients).to.deep.include({ schemes: ['acmeide', 'acmereader'] });
@@ -114,7 +114,7 @@ describe('the configuration of a native front end', () => {
     expect(faultsOfFile(file('token-delivery: code')).join()).to.contain('origin is required');
   });
 
-  it('lets clients in that nobody registered at one front end of a provider only', () => {
+  it('lets unregistered clients in at only one front end of a provider', () => {
     const open = 'clients: { registration: true }';
     const native = `kind: native, ${open}`;
     const foundOf = (settings: string, more = '') => faultsOfFile(file(settings) + more).join('\n');
@@ -127,7 +127,7 @@ describe('the configuration of a native front end', () => {
     expect(foundOf(`origin: https://a.example, ${open}`)).to.match(/needs .*native/);
   });
 
-  it('warns if everybody may log in with clients that nobody registered', () => {
+  it('warns if everybody may log in with unregistered clients', () => {
     const warnings = (text: string) => readFileConfig(text).warnings.join('\n');
     const open = file('kind: native, clients: { registration: true }');
     const allow = 'allow: { users: [octocat] }';

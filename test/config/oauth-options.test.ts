@@ -14,7 +14,7 @@ describe('the redirect URIs of the front end', () => {
     expect(redirectUris({ flags: { frontendUrl } })).to.deep.equal([frontendUrl]);
   });
 
-  it('are those of the flags, in order and as URL parsers write them', () => {
+  it('are the URIs of the flags, in order and as URL parsers write them', () => {
     const redirectUri = [`${app}/in`, 'HTTPS://APP.example.com:443/a/../b?c'];
     expect(redirectUris({ flags: { redirectUri } })).to.deep.equal([`${app}/in`, `${app}/b?c`]);
   });
@@ -27,7 +27,7 @@ describe('the redirect URIs of the front end', () => {
     expect(redirectUris({ ...given, flags })).to.deep.equal([`${app}/three`]);
   });
 
-  it('are not the front end URL if that cannot be one, and plain logins go on', () => {
+  it('do not contain the front end URL if it cannot be a redirect URI, and plain logins still work', () => {
     for (const [frontendUrl, why] of Object.entries({
       [`${app}/?iss=a`]: 'has iss in its query',
       [`${app}/?code=a`]: 'has code in its query',
@@ -180,7 +180,7 @@ describe('the refresh tokens', () => {
     expect(lifetime('3650')).to.equal(3650 * 86_400);
   });
 
-  it('need a key file beyond loopback, and one warning says so', () => {
+  it('need a key file unless the base URL is on loopback, and a single warning says so', () => {
     const [warning = '', ...others] = warningsOf(trusted);
     expect(warning).to.match(/^--key-file \(KEY_FILE\) is required for refresh tokens/);
     expect(others).to.deep.equal([]);

@@ -23,7 +23,7 @@ describe('the provider of the configuration', () => {
     expect(known({ flags: { ...flags, authorizeUrl } }).refreshRequest).to.equal(undefined);
   });
 
-  it('revokes no tokens at the provider of the preset if another one issues them', () => {
+  it('revokes no tokens at the provider of the preset if another provider issues them', () => {
     const flags = { provider: 'gitlab', providerHost: 'git.example.com' };
     const tokenUrl = 'https://id.example.com/token';
     const revocationUrl = 'https://id.example.com/revoke';
@@ -180,7 +180,7 @@ describe('the provider of the configuration', () => {
     expect(faults({ flags }).join()).to.match(/^--token-request .* has a colon/);
   });
 
-  it('ignores variables that a flag overrides, even malformed ones', () => {
+  it('ignores variables that a flag overrides, even if they are malformed', () => {
     const environment = {
       ...minimal,
       PORT: 'eighty',

@@ -31,7 +31,7 @@ const warnings = (...given: Parameters<typeof file>) =>
     .map(withoutPlace);
 
 describe('the providers of a resource', () => {
-  it('are one, or a list, whose order stays', () => {
+  it('are a single provider, or a list whose order is kept', () => {
     for (const [value, registrations, idsNameProvider] of [
       ['github', ['github'], false],
       ['[github]', ['github'], true],
@@ -43,7 +43,7 @@ describe('the providers of a resource', () => {
     }
   });
 
-  it('are a list through an alias, too', () => {
+  it('can be a list through an alias', () => {
     const text = file('provider: &both [google, github]', {
       more: '  board: { url: https://board.example.com/, browser: true, provider: *both }',
     });
@@ -150,7 +150,7 @@ describe('the providers of a resource', () => {
     expect(others).to.deep.equal([]);
   });
 
-  it('say each for itself what the resource learns, by the claim of its own `allow`', () => {
+  it('each decide by the claim of its own `allow` what the resource learns', () => {
     const providers = ', allow: { groups: [a], groups-claim: roles }';
     const { config } = readFileConfig(
       file('provider: [google, github, staff], identity: [email, groups]', { providers }),
@@ -196,7 +196,7 @@ describe('the providers of a resource', () => {
     );
   });
 
-  it('are printed and migrated as they are written: a list of one stays a list', () => {
+  it('are printed and migrated as they are written, so that a list of one provider stays a list', () => {
     for (const value of ['github', '[github]', '[github, google]']) {
       const { readings, config } = readFileConfig(file(`provider: ${value}, identity: [email]`));
       for (const printed of [formatConfigFile(readings, config), formatChangedSettings(readings)]) {
@@ -206,7 +206,7 @@ describe('the providers of a resource', () => {
     }
   });
 
-  it('are one or a list for editors, too', () => {
+  it('are a single provider or a list in the schema for editors', () => {
     const validate = new Ajv({ strict: true, allowUnionTypes: true }).compile(configFileSchema());
     for (const value of ['github', '[github]', '[github, google]']) {
       expect(validate(parse(file(`provider: ${value}`))), value).to.equal(true);

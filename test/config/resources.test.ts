@@ -100,7 +100,7 @@ describe('the resources of a configuration file', () => {
     expect(seen.map((fault, index) => fault.slice(0, expected[index]?.length))).to.deep.equal(expected);
   });
 
-  it('may be left without a provider if there is one, and have what the file says', () => {
+  it('need no provider if there is only one, and have the values of the file', () => {
     const { config } = readFileConfig(`base-url: https://login.example.com
 key-file: ./key
 providers: { github: { client-id: a, client-secret: b } }
@@ -126,7 +126,7 @@ front-ends:
     ]);
   });
 
-  it('tell the groups of the claim that `allow` compares, of their own or of their provider', () => {
+  it('learn the groups of the claim that their own `allow` or the `allow` of their provider compares', () => {
     const file = (provider: string, resource: string) => `base-url: https://login.example.com
 key-file: ./key
 providers: { p: { issuer: https://id.example.com, client-id: a, client-secret: b, ${provider} } }
@@ -223,7 +223,7 @@ front-ends:
 });
 
 describe('the provider whose people a resource knows', () => {
-  it('is the same for two registrations of one provider, and no other', () => {
+  it('is the same for two registrations of one provider, and differs for another provider', () => {
     const { config } = readFileConfig(`
 key-file: ./key
 providers:

@@ -21,12 +21,12 @@ describe('the variable KEY', () => {
       .and.not.include(key);
   });
 
-  it('may have a second line with the previous one', () => {
+  it('may have a second line with the previous secret', () => {
     const other = 'o'.repeat(32);
     expect(keysOf({ KEY: `${key}\n${other}\n` })).to.deep.equal([key, other]);
   });
 
-  it('beats the files of systemd, but not one that is named', () => {
+  it('takes precedence over the files of systemd, but not over a file that is named', () => {
     expect(keysOf({ KEY: key, STATE_DIRECTORY: '/state', CREDENTIALS_DIRECTORY: '/credentials' })).to.deep.equal([key]);
     const files = { '/key': { text: key } };
     expect(onlyFault({ environment: { ...minimal, KEY: key, KEY_FILE: '/key' }, files })).to.include('only one');

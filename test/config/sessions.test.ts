@@ -10,7 +10,7 @@ const onHttps = { tokenDelivery, ...places, keyFile: '/key' };
 const given = (flags: Partial<Record<OptionName, string>>): Given => ({ flags, files: key });
 
 describe('--token-delivery session', () => {
-  it('needs nothing else on this machine', () => {
+  it('needs no other option on this machine', () => {
     const { config, warnings } = read(given({ tokenDelivery, origin: 'http://localhost:5173' }));
     expect(config).to.deep.include({ tokenDelivery, stateCheck: 'always', redirectUris: [] });
     expect(warnings).to.deep.equal([]);
@@ -120,7 +120,7 @@ front-ends:
     expect(config.registrations[0].stateCheck).to.equal('always');
   });
 
-  it('warn of another front end that brings tokens to the same page', () => {
+  it('warn of another front end that gives tokens to the same page', () => {
     const place = 'config.yaml:7:10 front-ends.app.origin is also in config.yaml:8:11 front-ends.blog.origin: ';
     for (const [blog, places] of [
       ['https://app.example.com', [place]],

@@ -43,7 +43,7 @@ describe('a configuration file with several registrations and front ends', () =>
     expect(blog?.origin).to.equal('https://blog.example.com');
   });
 
-  it('warns of what needs a state if no registration, or none of a front end, checks one', () => {
+  it('warns of features that need a state if no registration, or no registration of a front end, checks the state', () => {
     const withOff = (...names: string[]) =>
       `
 base-url: https://login.example.com
@@ -73,7 +73,7 @@ front-ends:
     expect(warned(withoutKey)).to.have.length(2);
   });
 
-  it('gives each front end the refresh tokens that it says, or those of the relay', () => {
+  it('gives each front end its own setting of refresh tokens, or the setting of the relay', () => {
     const kinds = (relay: string, ...added: string[]) => {
       const text = team.replace('port: 9000', relay).replace('staff] }', `staff], ${added} }`);
       return read(text).config.frontEnds.map(({ refreshTokens }) => refreshTokens);
@@ -252,7 +252,7 @@ front-ends:
     ['of an entry', 'providers: { "a b": { client-id: 1 } }', 'providers has a name that'],
     ['in place of a map', 'providers: [github]', 'providers is not a map'],
   ] as const) {
-    it(`is told nothing else if it is not clear what the rest means: a name ${what}`, () => {
+    it(`gets no further fault if the meaning of the rest is unclear, as with a name ${what}`, () => {
       const faults = faultsOfFile(`base-url: ftp://login.example.com\n${text}\n`);
       expect(faults).to.have.lengthOf(1);
       expect(faults[0]).to.contain(fault);

@@ -82,7 +82,7 @@ describe('--shared-memory', () => {
     expect(passwordOf(given(file, withCredentials))).to.equal('correct horse');
   });
 
-  it('may have a certificate authority of its own, with TLS', () => {
+  it('may have its own certificate authority, with TLS', () => {
     const ca = { sharedMemoryCa: '/ca.pem' };
     const { config, warnings } = read(given({ sharedMemory: 'rediss://10.0.0.1', ...ca }));
     expect(config.memory?.ca).to.equal('a certificate');

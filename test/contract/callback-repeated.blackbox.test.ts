@@ -51,7 +51,7 @@ describe('a callback that is opened more than once', () => {
     return await browser.finish(login);
   }
 
-  it('sends no second code while the first one is in flight, even if the code differs', async () => {
+  it('sends no second code while the first code is in flight, even if the codes differ', async () => {
     const { provider } = underTest();
     const login = await browser.start();
     const held = holdExchange(provider);
@@ -67,7 +67,7 @@ describe('a callback that is opened more than once', () => {
     expect(provider.credentials('token')).to.deep.equal([login.code]);
   });
 
-  it('is refused without a call if it waited on the same connection behind the one that finished', async () => {
+  it('is refused without a call if it waited on the same connection behind the callback that finished the login', async () => {
     const login = await browser.start();
     const connection = await openAlone(bytesOf(login) + bytesOf(login, canary('code')));
     await connection.hear('HTTP/1.1 307 ');
@@ -103,7 +103,7 @@ describe('a callback that waits for its turn and is opened again', () => {
   const underTest = relayUnderTest(flags);
   const headers: [string, string][] = [...navigation, ['X-Forwarded-For', '198.51.100.1']];
 
-  it('gets the token of the one exchange, as the first one does', async () => {
+  it('gets the token of the same exchange as the first callback', async () => {
     const browser = new FakeBrowser(underTest);
     const { provider } = underTest();
     const held = holdExchange(provider);

@@ -124,7 +124,7 @@ describe('a refresh of Sveltia CMS', () => {
     }
   });
 
-  it('is answered at each address of a CMS, and at no other', async () => {
+  it('is answered at each address of a CMS, and at no other address', async () => {
     const path = `${loginPath}/news`;
     const addresses = ['https://news.example', 'https://pr-7.preview.news.example', 'http://localhost:1313'];
     for (const origin of addresses) {

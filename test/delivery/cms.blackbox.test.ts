@@ -110,7 +110,7 @@ describe('a login with --token-delivery cms', () => {
   }
 
   for (const start of [loginPath, '/auth', '/auth/provider/app']) {
-    it(`refuses another backend at ${start} in place: that CMS would not listen`, async () => {
+    it(`refuses another backend at ${start} without a popup message, because the other CMS would not listen`, async () => {
       for (const provider of ['gitlab', 'provider', '', 'github&provider=github']) {
         const answer = await browser.open(`${start}?provider=${provider}`);
         expect(answer.status).to.equal(400);

@@ -54,7 +54,7 @@ texts: { whom_to_ask: "<b>{contact}", access_denied: Abgebrochen }`),
     expect(unknown.markup).to.contain('<span lang="en">The redirect_uri is missing');
   });
 
-  it('take nothing else: all faults are reported at once', () => {
+  it('accept no other settings, and report all faults at once', () => {
     const wrong = `name: "a\\nb"
 logo: logo
 colour: green
@@ -69,7 +69,7 @@ lang: Deutsch!`;
     ]);
   });
 
-  it('leave out a text that does not fit, such as one of another version, with a warning', () => {
+  it('leave out a text that does not match, such as a text of another version, with a warning', () => {
     const own = 'texts: { back_to: Zurück, access_denied: "{site}", log_in_agian: Los, home_go: , not_found: Weg }';
     const { config, warnings } = readFileConfig(...given(own));
     expect(warnings).to.deep.equal([

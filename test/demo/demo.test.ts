@@ -115,7 +115,7 @@ describe('demo', () => {
       expect(parseOwnPage({})).to.equal(undefined);
     });
 
-    it('takes origins of this machine, and no other', () => {
+    it('takes only origins of this machine', () => {
       for (const [given, read] of [
         ['http://localhost:5173/', 'http://localhost:5173'],
         ['https://LOCALHOST:5173', 'https://localhost:5173'],

@@ -34,7 +34,7 @@ describe('the steps that the demo shows', () => {
     expect(got).to.have.length(1);
   });
 
-  it('of a resource are shown at its own page, not at that of the last login', () => {
+  it("of a resource are shown at the resource's own page, and not at the page of the last login", () => {
     observe(start);
     observe({ action: 'check', route: '/auth/check/notes', resource: 'notes' });
     observe(lookup);

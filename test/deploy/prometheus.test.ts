@@ -71,7 +71,7 @@ describe('the alert rules', () => {
     promtool('test', 'rules', ruleTests);
   });
 
-  it('have a test in which they fire, and one in which they do not', () => {
+  it('have a test in which they fire, and a test in which they do not', () => {
     const { tests }: RuleTests = parse(textOf(ruleTests));
     const expectations = tests.flatMap((test) => test.alert_rule_test);
     const names = (fires: boolean) => [

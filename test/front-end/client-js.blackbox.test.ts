@@ -25,7 +25,7 @@ describe('/client.js', () => {
     expect(`${types.body}`).to.equal(projectFile('client/client.d.ts'));
   });
 
-  it('has a package beside it, which never changes, and is not compressed once more', async () => {
+  it('has a package at a second address, which never changes, and is not compressed again', async () => {
     const { status: found, headers: to } = await underTest().get('/client.tgz');
     expect([found, to.location]).to.deep.equal([307, `login-relay-client-${version}.tgz`]);
     const { status, headers, body } = await getWith('Accept-Encoding', 'gzip', `/${to.location}`);
@@ -69,7 +69,7 @@ describe('/client.js', () => {
     ['br;q=0, gzip;q=0', undefined, Buffer.from],
     ['identity', undefined, Buffer.from],
   ] as const) {
-    it(`is sent in ${encoding ?? 'plain'} to those who accept ${accepted}, under an ETag of its own`, async () => {
+    it(`is sent in ${encoding ?? 'plain'} to clients that accept ${accepted}, with a separate ETag`, async () => {
       const { headers, body } = await getWith('Accept-Encoding', accepted);
       expect(headers['content-encoding']).to.equal(encoding);
       expect(headers.vary).to.equal('Accept-Encoding');
@@ -87,7 +87,7 @@ describe('/client.js', () => {
     expect((await getWith('If-None-Match', '"other"')).status).to.equal(200);
   });
 
-  it('answers HEAD without the text, and allows no other method', async () => {
+  it('answers HEAD without the text, and allows only GET and HEAD', async () => {
     const head = await underTest().send({ method: 'HEAD', path: '/client.js' });
     expect(head.status).to.equal(200);
     expect(head.headers['content-length']).to.equal(`${Buffer.byteLength(projectFile('client/client.js'))}`);

@@ -99,7 +99,7 @@ describe('the path of a proxied request, for any input', () => {
     });
   });
 
-  it('is never that of another prefix', () => {
+  it('never leads to another prefix', () => {
     fc.assert(
       fc.property(rest, (input) => {
         const target = `/${input}`;

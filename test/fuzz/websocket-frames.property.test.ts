@@ -25,7 +25,7 @@ const frames = fc.tuple(lengths, fc.boolean(), fc.nat(255), fc.nat(2)).map(([len
 });
 
 describe('the boundaries of WebSocket frames', () => {
-  it('are found in any pieces, and are those of the frames', () => {
+  it('are found correctly, whatever the pieces are', () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 20_000 }), { maxLength: 40 });
     const property = fc.property(fc.array(frames, { maxLength: 6 }), cuts, fc.boolean(), (sent, sizes, isOneByOne) => {
       const all = Buffer.concat(sent);

@@ -218,7 +218,7 @@ describe('a DPoP proof', () => {
 
   describe('by its claims', () => {
     for (const claim of ['htm', 'htu', 'iat', 'jti']) {
-      it(`is refused without ${claim}, or with one of another type`, async () => {
+      it(`is refused without ${claim}, or if ${claim} has another type`, async () => {
         const strange = [undefined, null, true, [], {}, ...(claim === 'iat' ? ['1'] : [7, ''])];
         for (const value of strange) {
           expect(await verifyWith({ claims: { [claim]: value } })).to.equal('proof_invalid');
@@ -327,7 +327,7 @@ describe('a DPoP proof', () => {
   });
 
   describe('by its nonce', () => {
-    it('is refused without one, with a wrong one, and with one that somebody altered', async () => {
+    it('is refused without a nonce, with a wrong nonce, and with an altered nonce', async () => {
       const nonce = nonces.current();
       for (const other of [undefined, '', 'x', nonce.slice(1), `${nonce}A`, 'x'.repeat(43)]) {
         expect(await verifyWith({ claims: { nonce: other } })).to.equal('nonce_required');
@@ -341,7 +341,7 @@ describe('a DPoP proof', () => {
       expect(await verify(proof)).to.equal('nonce_required');
     });
 
-    it('is accepted with a nonce of this slot of five minutes and the one before', async () => {
+    it('is accepted with a nonce of the present or the previous slot of five minutes', async () => {
       const nonce = nonces.current();
       const at = async (later: number) => {
         time = (seconds + later) * 1000;
@@ -369,12 +369,12 @@ describe('a DPoP proof', () => {
       expect(await verifyWith({ claims: { ...claims, nonce } })).to.equal(key.thumbprint);
     });
 
-    it('gets the nonce even if the clock of the device is wrong: the answer has the time', async () => {
+    it('gets the nonce even if the clock of the device is wrong, because the answer has the time', async () => {
       expect(await verifyWith({ claims: { nonce: undefined, iat: 0 } })).to.equal('nonce_required');
     });
   });
 
-  it('is not remembered if its request is not accepted: one login must not fill the memory of all', async () => {
+  it('is not remembered if its request is not accepted, because one login must not fill the memory of all', async () => {
     const proof = await prove(key, url, seconds);
     let most = 0;
     const accept = (thumbprint: string) => {

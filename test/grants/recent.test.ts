@@ -34,7 +34,7 @@ describe('a recent memory', () => {
     expect(recent.get('a')).to.equal(undefined);
   });
 
-  it('forgets the oldest entry beyond its size, and keeps one that is set again for the whole time', () => {
+  it('forgets the oldest entry if it is full, and keeps an entry that is set again for the whole time', () => {
     for (const key of ['a', 'b', 'c']) recent.set(key, key);
     time += 30_000;
     mock.timers.tick(30_000);
@@ -54,8 +54,8 @@ describe('a recent memory', () => {
   });
 });
 
-describe('a memory whose entries have lifetimes of their own', () => {
-  it('forgets those that are over before the oldest one that is not', () => {
+describe('a memory whose entries have different lifetimes', () => {
+  it('forgets expired entries before the oldest entry that has not expired', () => {
     let time = 0;
     const lasting = createExpiringMap<true>(3, () => time);
     lasting.set('month', true, 1000);

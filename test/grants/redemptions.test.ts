@@ -62,7 +62,7 @@ describe('the redemption of a code', () => {
     relay = redeemer({ now: () => time });
   });
 
-  it('is refused while the first one is in flight, and does not affect it', async () => {
+  it('is refused while the first redemption is in flight, and does not affect it', async () => {
     const { promise, resolve } = Promise.withResolvers<TokenResponse>();
     const first = relay.redeem('a', { result: () => promise, isSent: false });
     expect(await relay.redeem('a')).to.equal('code_redeemed');
@@ -115,18 +115,18 @@ describe('the redemption of a code', () => {
       expect(relay.seen).to.deep.equal({ exchanged: 1, revoked: [] });
     });
 
-    it('does not give it to another client or key, which does not take it away', async () => {
+    it('does not give the answer to another client or key, and keeps it for the right client', async () => {
       expect(await relay.redeem('a', { binding: 'another login' })).to.equal('code_redeemed');
       expect(await relay.redeem('a')).to.equal('token 3600');
       expect(relay.seen.exchanged).to.equal(1);
     });
 
-    it('gives it to one of two that ask at the same time', async () => {
+    it('gives the answer to only one of two requests at the same time', async () => {
       const both = await Promise.all([relay.redeem('a'), relay.redeem('a')]);
       expect(both.sort()).to.deep.equal(['code_redeemed', 'token 3600']);
     });
 
-    it('stays for a client with few, while another one has more than there is room for', async () => {
+    it('stays for a client with few entries, while another client has more than the memory holds', async () => {
       for (let index = 0; index < 4096; index += 1) {
         await relay.redeem(`${index}`, { isUsable: false, client: 'another client' });
       }
@@ -176,7 +176,7 @@ describe('the redemption of a code at relays that share a memory', () => {
     await server.stop();
   });
 
-  it('gives an answer that the other one has kept, once, and none revokes it', async () => {
+  it('gives an answer that the other relay has kept, once, and neither relay revokes it', async () => {
     await first.redeem('a', { isUsable: false, left: 1500 });
     expect([...server.values.values()].map(({ text }) => text).join()).not.to.include('token');
     expect(await second.redeem('a', { binding: 'another login' })).to.equal('code_redeemed');
@@ -189,7 +189,7 @@ describe('the redemption of a code at relays that share a memory', () => {
     ]);
   });
 
-  it('gives it after an attempt that came to the other one meanwhile', async () => {
+  it('gives the answer after another attempt has reached the other relay', async () => {
     const { promise, resolve } = Promise.withResolvers<TokenResponse>();
     const slow = first.redeem('a', { result: () => promise, isUsable: false });
     await eventually(async () => expect(first.seen.exchanged).to.equal(1));
@@ -199,7 +199,7 @@ describe('the redemption of a code at relays that share a memory', () => {
     expect(await second.redeem('a')).to.equal('token 3600');
   });
 
-  it('revokes once what nobody has fetched', async () => {
+  it('revokes tokens that nobody has fetched, once', async () => {
     await first.redeem('a', { isUsable: false, left: 50 });
     await second.redeem('a', { isUsable: false, left: 50 });
     await eventually(async () => expect([...first.seen.revoked, ...second.seen.revoked]).to.deep.equal(['token']));

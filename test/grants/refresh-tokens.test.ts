@@ -84,7 +84,7 @@ describe('the first refresh token of a login', () => {
     });
   });
 
-  it('holds the access token too if the provider revokes nothing else', async () => {
+  it('also holds the access token if the provider revokes only access tokens', async () => {
     const { providerToken } = await first({}, { keepsAccessToken: true });
     expect(providerToken).to.deep.equal({ refreshToken: 'refresh 1', accessToken: 'access 1' });
   });
@@ -133,7 +133,7 @@ describe('the next refresh token of a login', () => {
     expect(content).to.deep.equal({ ...login, providerToken });
   });
 
-  it('holds the new access token if the provider revokes nothing else', async () => {
+  it('holds the new access token if the provider revokes only access tokens', async () => {
     const by = { keepsAccessToken: true };
     const { providerToken } = await next({ refreshToken: 'refresh 2' }, await first({}, by), by);
     expect(providerToken).to.deep.equal({ refreshToken: 'refresh 2', accessToken: 'access 2' });
@@ -148,13 +148,13 @@ describe('the next refresh token of a login', () => {
     expect(last.endsAt).to.equal(loggedInAt + 30 * day);
   });
 
-  it('ends as the one before if the refresh token of the provider is the same', async () => {
+  it('ends when the previous refresh token ends, if the refresh token of the provider is the same', async () => {
     const login = await first({ refreshExpiresIn: day });
     time += 1000;
     expect((await next({ refreshToken: 'refresh 1' }, login)).endsAt).to.equal(loggedInAt + day);
   });
 
-  it('ends with the login if the provider does not say when a new one ends', async () => {
+  it('ends with the login if the provider does not say when a new refresh token ends', async () => {
     const login = await first({ refreshExpiresIn: day });
     const { endsAt } = await next({ refreshToken: 'refresh 2' }, login);
     expect(endsAt).to.equal(loggedInAt + 30 * day);
@@ -177,7 +177,7 @@ describe('a refresh token of an earlier configuration', () => {
     expect(isStillGranted(policy, login, () => time)).to.equal(true);
   });
 
-  it('is refused if it has no key and today every one needs a key', async () => {
+  it('is refused if it has no key, and the present configuration demands a key', async () => {
     const unbound = { ...(await first()), thumbprint: undefined };
     expect(isStillGranted(policy, unbound, () => time)).to.equal(false);
     expect(isStillGranted({ ...policy, mode: 'bearer' }, unbound, () => time)).to.equal(true);

@@ -200,7 +200,7 @@ describe('a refresh', () => {
       ['sends the same one', { refreshToken: grant.refreshToken }],
       ['does not say when its tokens end', { expiresIn: undefined, refreshExpiresIn: undefined }],
     ] as const) {
-      it(`is one call in 30 seconds at a provider that ${what}`, async () => {
+      it(`makes one call in 30 seconds at a provider that ${what}`, async () => {
         let calls = 0;
         const call = async () => {
           calls += 1;
@@ -360,7 +360,7 @@ describe('a refresh', () => {
     });
   });
 
-  it('is remembered among the newest 4,096 of those who refresh most; the oldest is forgotten', async () => {
+  it('is remembered unless it is the oldest of 4,096 entries of the login that refreshes most', async () => {
     const rotate = (refreshToken: string, login = refreshToken) =>
       refreshes.refreshOnce({ ...grant, login, refreshToken }, async () => ({
         ...provider.answer(),

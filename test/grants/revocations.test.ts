@@ -17,7 +17,7 @@ describe('the revocation of a login', () => {
     calls += 1;
   };
 
-  it('is one call in a minute, however often a page repeats it', async () => {
+  it('makes one call in a minute, however often a page repeats the request', async () => {
     await Promise.all(Array.from({ length: 20 }, () => revocations.revokeOnce(tokens, revoke)));
     time += 59_999;
     await revocations.revokeOnce(tokens, revoke);

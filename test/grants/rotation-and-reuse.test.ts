@@ -29,7 +29,7 @@ describe('the generations of refresh tokens', () => {
     expect([await last(first), await last(second)]).to.deep.equal(['refresh_reused', third]);
   });
 
-  it('are over from the third last one on, however long ago the last one was replaced', async () => {
+  it('end at the third last generation, however long ago the last generation was replaced', async () => {
     const second = await next(first);
     seconds = 60;
     const third = await next(second);
@@ -49,7 +49,7 @@ describe('the generations of refresh tokens', () => {
     expect(await last(first)).to.equal('refresh_reused');
   });
 
-  it('are known again from the first one that is newer, after a restart', async () => {
+  it('are known again after a restart from the first newer generation on', async () => {
     const second = await next(first);
     seconds = 60;
     const third = await next(second);
@@ -63,7 +63,7 @@ describe('the generations of refresh tokens', () => {
     expect(await last(ofThief)).to.equal('refresh_reused');
   });
 
-  it('let those pass after a restart that were replaced a moment before', async () => {
+  it('accept tokens after a restart that were replaced a moment before it', async () => {
     const second = await next(first);
     generations = restart();
     seconds = 60;

@@ -30,7 +30,7 @@ describe('the address of a client', () => {
   const addressOf = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
     createClientAddresses(trusted).clientNetwork(requestFrom(peer, forwardedFor));
 
-  it('is that of its connection if no proxy is trusted, whatever X-Forwarded-For claims', () => {
+  it('is the address of its connection if no proxy is trusted, whatever X-Forwarded-For claims', () => {
     expect(addressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
     expect(addressOf('127.0.0.1', '198.51.100.7')).to.equal('127.0.0.1');
     expect(addressOf('192.0.2.1', '198.51.100.7', proxies)).to.equal('192.0.2.1');
@@ -127,7 +127,7 @@ describe('an address that is known to be the client’s own', () => {
   const clientNetworkUnlessProxy = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
     createClientAddresses(trusted).clientNetworkUnlessProxy(requestFrom(peer, forwardedFor));
 
-  it('is that of a connection from another machine', () => {
+  it('is the address of a connection from another machine', () => {
     expect(clientNetworkUnlessProxy('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
     expect(clientNetworkUnlessProxy('192.0.2.1', '198.51.100.7', ['10.0.0.0/8'])).to.equal('192.0.2.1');
   });
@@ -138,14 +138,14 @@ describe('an address that is known to be the client’s own', () => {
     expect(clientNetworkUnlessProxy(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
   });
 
-  it('is never a loopback address: a proxy may be there', () => {
+  it('is never a loopback address, because a proxy may use it', () => {
     for (const loopback of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
       expect(clientNetworkUnlessProxy(loopback, '192.0.2.1'), loopback).to.equal(undefined);
       expect(clientNetworkUnlessProxy('10.1.1.1', loopback, ['10.0.0.0/8']), loopback).to.equal(undefined);
     }
   });
 
-  it('is never that of a trusted proxy that names no client', () => {
+  it('is never the address of a trusted proxy that names no client', () => {
     expect(clientNetworkUnlessProxy('10.1.1.1', undefined, ['10.0.0.0/8'])).to.equal(undefined);
     expect(clientNetworkUnlessProxy('10.1.1.1', 'nonsense', ['10.0.0.0/8'])).to.equal(undefined);
     expect(clientNetworkUnlessProxy('10.1.1.1', '10.2.2.2', ['10.0.0.0/8'])).to.equal(undefined);
@@ -197,7 +197,7 @@ describe("the client's address in the log", () => {
     expect(whole.of(requestFrom(unix))).to.equal(undefined);
   });
 
-  it('is that of the peer for a request that cannot be read, unless the peer is a proxy', () => {
+  it('is the address of the peer for a request that cannot be read, unless the peer is a proxy', () => {
     expect(whole.ofPeer('::ffff:192.0.2.7')).to.equal('192.0.2.7');
     expect(cut.ofPeer('192.0.2.7')).to.equal('192.0.2.0/24');
     expect(whole.ofPeer('10.1.1.1')).to.equal(undefined);

@@ -54,7 +54,7 @@ describe('the origins of several front ends', () => {
       }
     });
 
-    it(`${request} from another one is answered for nobody`, async () => {
+    it(`${request} from another origin gets no CORS headers`, async () => {
       for (const origin of [...foreign, undefined]) {
         const headers = await headersFor(method, { ...(origin && { origin }), ...asked });
         expect(headers, origin).to.deep.equal({ vary: 'Origin' });

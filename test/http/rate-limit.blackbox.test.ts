@@ -44,7 +44,7 @@ describe('the rate limit', () => {
     }
   });
 
-  it('does not end a login: its cookie and its code stay good', async () => {
+  it('does not end a login, whose cookie and code stay valid', async () => {
     const answered = await underTest().send({
       path: `${callbackPath}?code=${canary('code')}&state=x`,
       headers: [['Cookie', '__Host-Http-lr_login_0123456789abcdef=x']],

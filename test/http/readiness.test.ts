@@ -23,7 +23,7 @@ describe('readiness', () => {
     expect(readiness.reasons()).to.deep.equal([]);
   });
 
-  it('waits for all providers if the policy is all, and names those that are missing', () => {
+  it('waits for all providers if the policy is all, and names the missing providers', () => {
     const github = providerOf('github');
     const staff = providerOf('staff');
     const readiness = createReadiness([github, staff], 'all');
@@ -34,7 +34,7 @@ describe('readiness', () => {
     expect(readiness.reasons()).to.deep.equal([]);
   });
 
-  it('needs only one provider by default, and still names those that are missing', () => {
+  it('needs only one provider by default, and still names the missing providers', () => {
     const github = providerOf('github');
     const staff = providerOf('staff');
     const readiness = createReadiness([github, staff]);

@@ -176,7 +176,7 @@ describe('the cookie of a login', () => {
         }
       });
 
-      it('is cleared by the next start if it is the oldest one', async () => {
+      it('is cleared by the next start if it is the oldest', async () => {
         const logins = await startMany(browser, 20);
         for (const [index, oldest] of logins.slice(0, 5).entries()) {
           const started = await browser.open(loginPath);

@@ -157,7 +157,7 @@ describe('login forgery', () => {
       expectRefusal(underTest(), answer, 'prefetch_refused');
     });
 
-    it('is recognised by either header, whatever the other one says', async () => {
+    it('is recognised by either header, whatever the other header says', async () => {
       const headers = navigationWith('Purpose', 'prefetch');
       const answer = await victim.open(loginPath, { headers: [...headers, ['Sec-Purpose', 'x']] });
       expectRefusal(underTest(), answer, 'prefetch_refused');

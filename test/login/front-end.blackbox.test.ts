@@ -57,7 +57,7 @@ describe("the front end's own state", () => {
     }
 
     for (const [kind, state] of Object.entries(ownStates)) {
-      it(`comes back unchanged beside the token: ${kind}`, async () => {
+      it(`comes back unchanged with the token: ${kind}`, async () => {
         const location = await endOf(`?state=${encodeURIComponent(state)}`);
         expect([...location.searchParams.keys()]).to.deep.equal(['access_token', 'state']);
         expect(location.searchParams.get('state')).to.equal(state);
@@ -193,13 +193,13 @@ describe('a failed callback with --error-delivery redirect', () => {
         expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
       });
 
-      it('redirects a failed start, too', async () => {
+      it('also redirects a failed start', async () => {
         const answered = await browser.open(`${loginPath}?state=${'s'.repeat(2049)}`);
         const { error } = received(expectRedirect(answered));
         expect(error).to.equal('front_end_state_unusable');
       });
 
-      it('does not redirect other failures: they are JSON', async () => {
+      it('answers other failures with JSON, and without a redirect', async () => {
         expectError(await browser.open(callback({}), { method: 'POST' }), 405);
         expectError(await browser.open(`${callbackPath}/`), 404);
         expectError(await browser.open('/api/user', { headers: navigation }), 401);

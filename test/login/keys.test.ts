@@ -19,7 +19,7 @@ async function fromClientSecret(secret: string): Promise<string[]> {
 const line = 'a line of a key file with 32 characters';
 
 describe('the keys of a relay', () => {
-  it('contain those of the previous line during a rotation, after the current ones', () => {
+  it('contain the keys of the previous line during a rotation, after the current keys', () => {
     const now = fromFile('the next key, of 32 or more characters');
     const before = fromFile(line);
     const both = fromFile('the next key, of 32 or more characters', line);

@@ -118,7 +118,7 @@ describe('a long state of a front end', () => {
       }
     });
 
-    it('takes less than 8 KB if all start at once, before any answer, and the newest one ends', async () => {
+    it('takes less than 8 KB if all start at once, before any answer, and the newest login succeeds', async () => {
       // Twenty finished logins take the most room.
       for (let count = 0; count < 20; count += 1) await finish(await open(plainStart('short')));
       const logins = Array.from({ length: 20 }, () => text(2048));
@@ -146,7 +146,7 @@ describe('a long state of a front end', () => {
       expect(relay().provider.calls.filter(({ endpoint }) => endpoint === 'token')).to.have.lengthOf(21);
     });
 
-    it('overwrites the oldest pending one first, and none if there is room', async () => {
+    it('overwrites the oldest pending login first, and no login if there is room', async () => {
       const states = Array.from({ length: 9 }, () => text(521));
       const requests: URL[] = [];
       for (const state of states) requests.push(await open(plainStart(state)));
@@ -158,7 +158,7 @@ describe('a long state of a front end', () => {
       ]);
     });
 
-    it('leaves those with a short state alone', async () => {
+    it('does not affect logins with a short state', async () => {
       const short = await open(plainStart('short'));
       for (let count = 0; count < 10; count += 1) await open(plainStart(text(2048)));
       expect(locationOf(await finish(short)).searchParams.get('state')).to.equal('short');
@@ -208,7 +208,7 @@ describe('a long state of a front end', () => {
       }
     });
 
-    it('ends with its own state though the parts are under other names, with cookies of strangers beside them', async () => {
+    it('ends with its own state although the parts have other names, and foreign cookies come with them', async () => {
       const { tab, request, state, parts } = await begin();
       const values = parts.map((name) => tab.cookies.get(name) ?? '');
       for (const name of parts) tab.cookies.delete(name);
@@ -241,7 +241,7 @@ describe('a long state of a front end', () => {
       expect(relay().provider.calls).to.deep.equal([]);
     });
 
-    it('is refused if a part comes twice: a sibling domain may have set one of them', async () => {
+    it('is refused if a part comes twice, because a sibling domain may have set one of them', async () => {
       const { tab, request, parts } = await begin();
       const [first = ''] = parts;
       const cookies = [...tab.cookies].map((pair) => pair.join('='));
@@ -253,7 +253,7 @@ describe('a long state of a front end', () => {
       expect(relay().provider.calls).to.deep.equal([]);
     });
 
-    it('ends once: the callback opened again spends nothing', async () => {
+    it('ends once, and spends nothing if the callback is opened again', async () => {
       const { tab, request } = await begin();
       const back = granted(relay().provider, request);
       const before = new Map(tab.cookies);

@@ -96,7 +96,7 @@ describe('the state check', () => {
   describe('with --state-check always', () => {
     const underTest = relayUnderTest({ 'state-check': 'always' });
 
-    it('refuses a callback without a state from a plain client, too', async () => {
+    it('also refuses a callback without a state from a plain client', async () => {
       const answer = await underTest().get(callback({ code: canary('code') }));
       expectRefusal(underTest(), answer, 'state_missing');
     });

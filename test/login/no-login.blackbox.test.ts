@@ -20,7 +20,7 @@ for (const errorDelivery of ['json', 'page', 'redirect']) {
       [{ code: canary('code'), ...installed, setup_action: 'update' }, 'The app is installed', 'app_installed'],
       [{ setup_action: 'request' }, 'An owner has to approve', 'app_requested'],
     ] as const) {
-      it(`has a page of its own, and spends nothing, after setup_action=${parameters.setup_action}`, async () => {
+      it(`has a separate page, and spends nothing, after setup_action=${parameters.setup_action}`, async () => {
         const calls = underTest().provider.calls.length;
         const answer = await browser.open(callback(parameters));
         const page = expectFailurePage(answer, 400);
@@ -31,7 +31,7 @@ for (const errorDelivery of ['json', 'page', 'redirect']) {
       });
     }
 
-    it('stays a login if it has the state of one', async () => {
+    it('stays a login if it has the state of a login', async () => {
       const { state, code } = await browser.start();
       const location = expectRedirect(await browser.open(callback({ state, code, ...installed })));
       expect(location.href).to.match(new RegExp(`^${frontendOrigin}/\\?access_token=`));

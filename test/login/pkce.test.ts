@@ -9,7 +9,7 @@ describe('PKCE', () => {
     );
   });
 
-  it('derives an id of 16 bytes, a verifier of 43 characters and a nonce of 22 from the secret of the browser alone', () => {
+  it('derives an id of 16 bytes, a verifier of 43 characters and a nonce of 22 only from the secret of the browser', () => {
     const one = randomBytes(32);
     const other = randomBytes(32);
     const { id, codeVerifier, nonce } = deriveLoginParts(one);

@@ -122,7 +122,7 @@ describe('lookups with made-up tokens', () => {
     expectToken(await callbackFrom(underTest(), client));
   });
 
-  it('are not what a gate in front asks for: its password calls nobody', async () => {
+  it('do not include the password of a gate, which causes no call', async () => {
     for (let time = 0; time < 12; time += 1) {
       const gate = `Basic ${btoa(`ada:${canary('secret')}`)}`;
       const headers: [string, string][] = [

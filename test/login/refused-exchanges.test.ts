@@ -93,7 +93,7 @@ describe('the limit of refused exchanges', () => {
     expect(await attempt('192.0.2.2')).to.equal('token');
   });
 
-  it('holds for a burst: at most ten exchanges are made at once', async () => {
+  it('holds for a burst, of which at most ten exchanges are made at once', async () => {
     const burst = Array.from({ length: 100 }, () => attempt('192.0.2.1', 'code_refused'));
     const results = await Promise.all(burst);
     expect(started).to.equal(most);
@@ -101,7 +101,7 @@ describe('the limit of refused exchanges', () => {
     expect(results.filter((result) => result === 'too_many_refusals')).to.have.lengthOf(90);
   });
 
-  it('does not fail a burst of honest logins: they take turns', async () => {
+  it('does not refuse a burst of honest logins, which take turns', async () => {
     await expectTokens(...Array.from({ length: 100 }, () => attempt('192.0.2.1')));
     expect(started).to.equal(100);
   });

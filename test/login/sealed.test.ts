@@ -17,7 +17,7 @@ describe('a sealed text', () => {
     }
   });
 
-  it('does not open if nobody has sealed it', () => {
+  it('does not open if it was not sealed', () => {
     const madeUp = fc.uint8Array({ minLength: 40, maxLength: 120 });
     fc.assert(
       fc.property(madeUp, (bytes) => {
@@ -135,7 +135,7 @@ describe('a sealed text', () => {
     expect(createSeal('test', [previous], schema).open(text)).to.equal(undefined);
   });
 
-  it('does not open if its content is not that of its purpose', () => {
+  it('does not open if its content does not match its purpose', () => {
     const any = createSeal('test', [key], v.unknown());
     for (const other of [{ title: 'a login' }, { name: 7 }, ['name'], null, 'name', 7]) {
       expect(seal.open(any.seal(other))).to.equal(undefined);
@@ -143,7 +143,7 @@ describe('a sealed text', () => {
     expect(seal.open(any.seal(seal.seal(content)))).to.equal(undefined);
   });
 
-  it('opens up to 12 KiB, and a longer one is refused before it is decrypted', () => {
+  it('opens if it has up to 12 KiB, and a longer text is refused before it is decrypted', () => {
     const longest = { name: 'x'.repeat(9162) };
     expect(seal.seal(longest).length).to.equal(12_288);
     expect(seal.open(seal.seal(longest))).to.deep.equal(longest);

@@ -90,7 +90,7 @@ describe('the state parameter', () => {
     expect(question.open(state)).to.deep.include(login);
   });
 
-  it('opens if version 0.4 has sealed a long request into it: a login may be in flight during the upgrade', () => {
+  it('opens if version 0.4 has sealed a long request into it, because a login may be in flight during the upgrade', () => {
     const seal = createSeal('state', [key], v.unknown());
     const request = { state: text(512), returnTo: `https://app.example/${text(2028)}` };
     const login = newLogin(1_800_000_000, request);
@@ -108,7 +108,7 @@ describe('the state parameter', () => {
     const login = newLogin(1_800_000_000, long);
     const { state, kept = '' } = states.seal(login);
 
-    it('says where a failure of a plain login goes if the cookie is lost, but not that of an OAuth login', () => {
+    it('says where a failure of a plain login goes if the cookie is lost, but not where a failure of an OAuth login goes', () => {
       expect(states.open(state)).to.deep.equal({ ...login, request: undefined, isPlain: true });
       expect(states.peek(state)).to.deep.equal({ ...login, request: {} });
       expect(states.peek(state, () => kept)).to.deep.equal(login);
@@ -119,7 +119,7 @@ describe('the state parameter', () => {
       expect(states.peek(ofLibrary.state, () => ofLibrary.kept)?.request).to.deep.equal({ ...long, oauth });
     });
 
-    it('does not open to the request of another login, registration or purpose, nor to an altered one', () => {
+    it('does not open to the request of another login, registration or purpose, nor to an altered request', () => {
       const elsewhere = createStates([key], () => 'other', redirectUri);
       const atOtherPath = createStates([key], registration, `${redirectUri}/`);
       const flipped = Buffer.from(kept, 'base64url');
@@ -144,7 +144,7 @@ describe('the state parameter', () => {
       expect(states.open(kept)).to.equal(undefined);
     });
 
-    it('is asked for its cookies by the id of its login alone', () => {
+    it('finds its cookies only by the id of its login', () => {
       const asked: string[] = [];
       states.open(state, (id) => void asked.push(id.toString('hex')));
       expect(asked).to.deep.equal([login.id.toString('hex')]);

@@ -135,7 +135,7 @@ describe('a shared memory that comes back', () => {
     });
   }
 
-  it('forgets what was taken back while it was away', async () => {
+  it('forgets entries that were removed while it did not answer', async () => {
     await relay.shared?.leave('r', 'key', outcome, minute);
     await server.stop();
     await relay.shared?.forget('r', 'key', minute);
@@ -144,7 +144,7 @@ describe('a shared memory that comes back', () => {
     expect(await other.shared?.peek('r', 'key')).to.equal(undefined);
   });
 
-  it('lets another relay do what failed while it was away', async () => {
+  it('lets another relay repeat a call that failed while it did not answer', async () => {
     const fail = () => expect.fail('begun before');
     const work = createOnce(relay, kind, fail).run('key', async () => {
       await server.stop();
@@ -157,7 +157,7 @@ describe('a shared memory that comes back', () => {
     expect(await createOnce(other, kind, fail).run('key', async () => 'done')).to.equal('done');
   });
 
-  it('takes away no mark that another relay has set since', async () => {
+  it('removes no mark that another relay has set since', async () => {
     const fail = () => expect.fail('begun before');
     const work = createOnce(relay, kind, fail).run('key', async () => {
       await loseEverything();

@@ -46,7 +46,7 @@ describe('a relay that shares a memory', () => {
     await server.stop();
   });
 
-  it('gives the result of another one, if the server goes away before it says how old that is', async () => {
+  it('gives the result of another relay, even if the server stops before it says how old the result is', async () => {
     const first = await start(server.address);
     const second = await start(server.address);
     await createRefreshes(first).refreshOnce(refresh, async () => response);
@@ -68,7 +68,7 @@ describe('a relay that shares a memory', () => {
     }
   });
 
-  it('takes no result that somebody puts back', async () => {
+  it('accepts no result that somebody puts back', async () => {
     let now = Date.now();
     const old = createRefreshes(await start(server.address, { now: () => now }));
     await old.refreshOnce(refresh, async () => response);
@@ -84,7 +84,7 @@ describe('a relay that shares a memory', () => {
     expect(await again(minute + 1)).to.equal('fresh');
   });
 
-  it('makes one call with another one, also where somebody has written something else', async () => {
+  it('makes one call together with another relay, even if the key has a foreign value', async () => {
     const relays = [await start(server.address), await start(server.address)];
     let calls = 0;
     const call = async () => {
@@ -98,7 +98,7 @@ describe('a relay that shares a memory', () => {
     expect(calls).to.equal(2);
   });
 
-  it('waits no longer for a lock than a relay can hold one', async () => {
+  it('waits no longer for a lock than a relay can hold it', async () => {
     const home = await start(server.address, { callTime: -4900 });
     const end = Date.now() + minute;
     server.values.set(hashSharedName('r', 'key'), { text: 'Lock of somebody else', end });
@@ -120,7 +120,7 @@ describe('a relay that shares a memory', () => {
     expect((await counters.add('1', 1)).count).to.equal(2);
   });
 
-  needsPrograms(memoryProgram).it('counts on where somebody else has written', async () => {
+  needsPrograms(memoryProgram).it('continues a count although the key has a foreign value', async () => {
     const real = await MemoryServer.start();
     try {
       const home = await start(real.address);

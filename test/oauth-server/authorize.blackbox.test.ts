@@ -102,7 +102,7 @@ describe('the start of a login with an OAuth request', () => {
     'a script': { redirect_uri: 'javascript:alert(1)//app.example/' },
   };
   for (const [what, changes] of Object.entries(unknown)) {
-    it(`is refused in place with ${what}: JSON for programs, a page for people`, async () => {
+    it(`is refused without a redirect with ${what}, by JSON for programs and a page for people`, async () => {
       const path = `${loginPath}?${encoded(oauthStart(changes).parameters)}`;
       const detail = expectError(await underTest().get(path), 400);
       expect(detail).to.match(/client_id|redirect_uri/);

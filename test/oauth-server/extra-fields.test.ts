@@ -23,7 +23,7 @@ const settings = {
 const instance = 'https://example.my.salesforce.com';
 const realm = '9130350000000000000';
 
-describe('fields that a provider gives besides its tokens', () => {
+describe('fields that a provider gives in addition to its tokens', () => {
   const relay = relayOfFile(async () => {
     const started = await ClientsRelay.listen();
     await started.restart(settings);
@@ -73,7 +73,7 @@ describe('fields that a provider gives besides its tokens', () => {
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('survive refreshes: those of the newest answer that has them', async () => {
+  it('survive refreshes, with the values of the newest answer that has them', async () => {
     const { tokens } = await logInToApp();
     answerWith({ instance_url: 'https://moved.my.salesforce.com' });
     const second = await refresh(tokens);
@@ -155,7 +155,7 @@ describe('fields that a provider gives besides its tokens', () => {
       '\u0001'.repeat(86),
       '\ud800',
     ];
-    it('are left out, and named in one warning each, without the value', async () => {
+    it('are left out, and named in one warning for each field, without the value', async () => {
       await relay().restart(settings);
       for (const value of unusable) {
         answerWith({ instance_url: value, signature: 's' });

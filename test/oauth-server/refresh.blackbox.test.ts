@@ -118,7 +118,7 @@ describe('the refresh of a login', () => {
       return { statuses: new Set(answers.map(({ status }) => status)), last: last.map(({ status }) => status) };
     }
 
-    it('uses up no proof beyond the limit: one login would fill the memory of all logins', async () => {
+    it('uses up no proof beyond the limit, because one login would fill the memory of all logins', async () => {
       const again = { grant_type: 'refresh_token', client_id: 'app', refresh_token: tokens.refreshToken };
       const { statuses, last } = await answersTo(again, 600);
       expect([...statuses]).to.deep.equal([200]);
@@ -126,7 +126,7 @@ describe('the refresh of a login', () => {
       expect(provider.calls).to.have.lengthOf.at.most(60);
     });
 
-    it('nor does one code', async () => {
+    it('and neither does the redemption of one code', async () => {
       const code = redemption(await logInTo(new FakeBrowser(() => relay), { provider }));
       const { statuses, last } = await answersTo(code, 120);
       expect([...statuses].sort()).to.deep.equal([200, 400]);
@@ -251,7 +251,7 @@ describe('the refresh of a login', () => {
       expectNoCall();
     });
 
-    it('needs the proof too', async () => {
+    it('also needs the proof', async () => {
       const { refreshToken } = await logIn(100);
       expectOAuthError(await page.refresh(refreshToken, { proof: 'none' }), 'invalid_dpop_proof');
     });
@@ -261,7 +261,7 @@ describe('the refresh of a login', () => {
   const relayWith = async (flags: Flags) =>
     await startRelay({ client: provider.registration, flags: { ...provider.flags, ...flags } });
 
-  it('is off with --refresh-tokens off: no refresh token is issued or accepted', async () => {
+  it('is off with --refresh-tokens off, so that no refresh token is issued or accepted', async () => {
     const flags = { 'refresh-tokens': 'off', 'key-file': await newKeyFile() };
     const other = new OAuthPage(await relayWith(flags), provider, key);
     expect((await other.logIn()).refreshToken).to.equal('');

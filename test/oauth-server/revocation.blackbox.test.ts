@@ -77,7 +77,7 @@ describe('the revocation of a token', () => {
     expect(provider.accepts(tokens.accessToken)).to.equal(false);
   });
 
-  it('is answered with 200 for an unknown token, and for one that is already revoked', async () => {
+  it('is answered with 200 for an unknown token, and for a token that is already revoked', async () => {
     expectRevoked(await revoke(canary('token')));
     expectRevoked(await revoke(tokens.accessToken));
     expectRevoked(await revoke(tokens.accessToken));

@@ -45,7 +45,7 @@ describe('the token endpoint', () => {
       });
     }
 
-    it("lets the front end's page send any header, DPoP too", async () => {
+    it("lets the front end's page send any header, including DPoP", async () => {
       const answer = await underTest().preflight(tokenPath, frontendOrigin, 'content-type,dpop');
       expect(answer.status).to.equal(204);
       expect(answer.headers['access-control-allow-origin']).to.equal(frontendOrigin);
@@ -65,7 +65,7 @@ describe('the token endpoint', () => {
       });
     }
 
-    it('refuses a body over 16 KiB, and reads one of 16 KiB', async () => {
+    it('refuses a body over 16 KiB, and reads a body of 16 KiB', async () => {
       const padding = (size: number) => `client_id=app&x=${'x'.repeat(size - 16)}`;
       expectOAuthError(await post(padding(16_385)), 'invalid_request', 413);
       const answer = await post(padding(16_384));
@@ -130,7 +130,7 @@ describe('the token endpoint', () => {
       expect(answer.headers['access-control-allow-origin']).to.equal(frontendOrigin);
     });
 
-    it('accepts JSON, too', async () => {
+    it('also accepts JSON', async () => {
       const body = JSON.stringify(redemption(login));
       const headers: [string, string][] = [
         ['Content-Type', 'application/json; charset=utf-8'],
@@ -191,7 +191,7 @@ describe('the redemption of a code while the provider cannot be reached', () => 
     return { 'token-url': `http://127.0.0.1:${port}/token` };
   });
 
-  it('fails, and succeeds with the same code when the provider is back', async () => {
+  it('fails, and succeeds with the same code when the provider answers again', async () => {
     const login = await logInTo(new FakeBrowser(underTest), underTest());
     const first = await requestToken(underTest(), redemption(login));
     expectOAuthError(first, 'temporarily_unavailable', 502);

@@ -45,7 +45,7 @@ describe('credentials of a gate in front of the relay', () => {
     });
   }
 
-  it('are not read beside a second header: which one counts is ambiguous', () => {
+  it('are not read if there is a second header, because it is unclear which of them counts', () => {
     const values = [`Basic ${base64('ada:s3cret')}`, 'Bearer token'];
     expect(withoutGateCredentials(values)).to.deep.equal(values);
     expect(withoutGateCredentials([])).to.deep.equal([]);

@@ -56,7 +56,7 @@ describe('the authorization request', () => {
     });
   });
 
-  it('names the account that the person probably logs in with, in place of a configured one', () => {
+  it('names the account that the person probably uses, instead of a configured account', () => {
     const url = 'https://provider.example/authorize?login_hint=eve&prompt=none';
     const wish = { loginHint: 'ada@example.com', otherAccount: true };
     const { searchParams } = new URL(withAccountWish(url, wish, { accountPrompt: 'login' }));

@@ -118,7 +118,7 @@ describe('the provider that metadata describe', () => {
     });
   }
 
-  it('has the configured values, even if the metadata lacks them or has wrong ones', () => {
+  it('has the configured values, even if the metadata lacks them or has wrong values', () => {
     const given = {
       authorizeUrl: 'https://a.example/authorize',
       tokenUrl: 'https://a.example/token',
@@ -143,7 +143,7 @@ describe('the provider that metadata describe', () => {
     expect(learn({ token_endpoint }, plain).tokenUrl).to.equal(token_endpoint);
   });
 
-  it('may list other methods beside those of the relay', () => {
+  it('may list further methods in addition to the methods of the relay', () => {
     const learned = learn({
       require_pushed_authorization_requests: false,
       require_signed_request_object: null,

@@ -49,7 +49,7 @@ describe('the log', () => {
       }
     });
 
-    it('has one line a request', async () => {
+    it('has one line for each request', async () => {
       const answers = [
         await underTest().get(loginPath),
         await underTest().logIn(),
@@ -188,7 +188,7 @@ describe('the log', () => {
       });
     }
 
-    it('warns of the first callback that is excused from the state check, and of no other', async () => {
+    it('warns only of the first callback that is excused from the state check', async () => {
       await lineOf(await underTest().logIn());
       await lineOf(await underTest().logIn());
       const warnings = underTest().process.logLines.filter(({ msg }) => String(msg).includes('--state-check always'));
@@ -223,7 +223,7 @@ describe('the log', () => {
   describe("with the client's whole address", () => {
     const underTest = relayUnderTest({ 'log-client-address': 'whole' });
 
-    it('has it in the lines of malformed requests, too', async () => {
+    it('also has the address in the lines of malformed requests', async () => {
       await underTest().sendBytes('nonsense\r\n\r\n');
       const line = await underTest().process.logLine(({ outcome }) => outcome === 'bad_request');
       expect(line['clientAddress']).to.equal('127.0.0.1');

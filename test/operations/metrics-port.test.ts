@@ -55,7 +55,7 @@ const neverAnswered = [
 
 describe('the metrics port', () => {
   for (const [host, { answered, refused }] of Object.entries(hosts)) {
-    it(`with --metrics-host ${host} answers under names that nobody else can have only`, async () => {
+    it(`with --metrics-host ${host} answers only under names that nobody else can have`, async () => {
       const logged: unknown[] = [];
       const logger = { warn: (fields: unknown) => logged.push(fields) };
       const where = { host, port: 9464, names: ['relay1.example.com'] };
@@ -80,7 +80,7 @@ describe('the metrics port', () => {
     });
   }
 
-  it('writes the metrics once for all that ask at the same time, and never earlier than they ask', async () => {
+  it('writes the metrics once for all requests at the same time, and never before a request', async () => {
     let texts = 0;
     const counted = {
       ...metrics,

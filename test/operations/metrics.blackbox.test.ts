@@ -51,7 +51,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('tell starts of probes from those of browsers', async () => {
+  it('distinguish starts of probes from starts of browsers', async () => {
     const counted = async (which: string) => {
       const line = new RegExp(`^login_relay_logins_started${which}_total (\\d+)$`, 'm');
       return Number(line.exec(await underTest.metrics())?.[1] ?? 0);
@@ -68,7 +68,7 @@ describe('metrics', () => {
     expect(await both()).to.deep.equal([all + 2, probes + 1]);
   });
 
-  it('count the error codes of the provider by endpoint, and unknown codes as one', async () => {
+  it('count the error codes of the provider by endpoint, and unknown codes together', async () => {
     await underTest.get('/auth/provider/callback?error=server_error');
     await underTest.get('/auth/provider/callback?error=h0st1le');
     await underTest.get('/auth/provider/callback?error=__proto__');

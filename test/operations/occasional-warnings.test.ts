@@ -19,7 +19,7 @@ const configuredOrigin = 'https://app.example';
 const pass = async () => {};
 
 describe('a warning that is written occasionally', () => {
-  it('is written once a minute for one subject, for 20 subjects at most', () => {
+  it('is written once a minute for each of at most 20 subjects', () => {
     let time = 0;
     const { lines, logger } = startLog<object>();
     const warn = occasionalWarning(logger, 'message', () => time);
@@ -72,7 +72,7 @@ describe('the log of foreign origins', () => {
     return lines;
   }
 
-  it('does not repeat a text that is not an origin, and counts all such texts as one', async () => {
+  it('does not repeat a text that is not an origin, and counts all such texts together', async () => {
     const lines = await reported(
       '',
       'app.example',
@@ -103,7 +103,7 @@ describe('the log of foreign origins', () => {
 });
 
 describe('the log of foreign pages', () => {
-  it('names the origin of the page that started a login, and the configured one, once a minute', async () => {
+  it('names the origin of the page that started a login, and the configured origin, once a minute', async () => {
     const { lines, logger } = startLog();
     const warn = warnOfForeignPages(
       logger,

@@ -90,7 +90,7 @@ describe('the log for people', () => {
     expect(shown(gateway)).to.match(/\n {2}a preflight of the browser$/);
   });
 
-  it('tells a redirect of the gateway to the login from one of the resource', () => {
+  it('distinguishes a redirect of the gateway to the login from a redirect of the resource', () => {
     const shown = (fields: object) => read({ ...request, action: 'gateway', status: 302, ...fields });
     expect(shown({ outcome: 'login_started' })).to.match(/\n {2}on to the login$/);
     expect(shown({ outcome: 'ok', ended: 'upstream' })).to.match(/\n {2}passed to the resource$/);

@@ -61,7 +61,7 @@ describe('signals during the start, while a relay waits for its issuer', () => {
   const reloads = (relay: RelayProcess) =>
     relay.logLines.filter(({ msg }) => String(msg).startsWith('reloaded')).length;
 
-  it('are handled: SIGTERM ends it with code 0', async () => {
+  it('are handled, and SIGTERM ends the relay with code 0', async () => {
     const held = nextIsHeld();
     await withRelay(async (relay) => {
       const release = await held;
@@ -72,7 +72,7 @@ describe('signals during the start, while a relay waits for its issuer', () => {
     });
   });
 
-  it('are handled: after SIGHUP, it serves with the new content of the files', async () => {
+  it('are handled, and after SIGHUP the relay serves with the new content of the files', async () => {
     const held = nextIsHeld();
     await withRelay(async (relay, port, file) => {
       const release = await held;
@@ -84,7 +84,7 @@ describe('signals during the start, while a relay waits for its issuer', () => {
     });
   });
 
-  it('are handled in order: the last reload counts, even if the one before takes longer', async () => {
+  it('are handled in order, and the last reload counts, even if the reload before takes longer', async () => {
     await withRelay(async (relay, port, file) => {
       await relay.logLine(({ msg }) => msg === 'listening');
       const held = nextIsHeld();
@@ -102,7 +102,7 @@ describe('signals during the start, while a relay waits for its issuer', () => {
     });
   });
 
-  it('are handled in order: a slow reload does not undo a stop', async () => {
+  it('are handled in order, and a slow reload does not undo a stop', async () => {
     await withRelay(async (relay, port) => {
       await relay.logLine(({ msg }) => msg === 'listening');
       const underTest = new RelayUnderTest(relay, port, provider);
@@ -169,7 +169,7 @@ describe('a reload', () => {
     }
   });
 
-  it('does not replace a key file that is gone: a new key would log everybody out', async () => {
+  it('does not replace a missing key file, because a new key would log everybody out', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
     const path = join(directory, 'key');
     const underTest = await startRelay({ 'key-file': path });

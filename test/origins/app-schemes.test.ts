@@ -83,7 +83,7 @@ describe('the address of an app', () => {
     }
   });
 
-  it('may be that of a client that nobody registered if it has a dot, is known, or is listed', () => {
+  it('may be used by an unregistered client if its scheme has a dot, is known, or is listed', () => {
     for (const uri of [
       'com.example.app:/cb',
       'cursor://x/cb',

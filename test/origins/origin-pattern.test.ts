@@ -13,7 +13,7 @@ function faultOf(text: string): string {
 }
 
 describe('an origin pattern', () => {
-  it('without * allows its own origin, as browsers write it, and no other', () => {
+  it('without * allows only its own origin, as browsers write it', () => {
     const exact = pattern('https://App.Example.com:443/');
     expect(exact).to.equal('https://app.example.com');
     expect(matches(exact, 'https://app.example.com')).to.equal(true);
@@ -178,7 +178,7 @@ describe('an origin pattern', () => {
     }
   });
 
-  it('has no * below a domain of an IDE, a tunnel or a host that gives names to anybody', () => {
+  it('has no * below a domain of an IDE, a tunnel or a host on which anybody can get a name', () => {
     for (const shared of [
       'app.github.dev',
       'gitpod.io',

@@ -65,14 +65,14 @@ function isAllowed(pattern: string, origin: string): boolean {
 }
 
 describe('whatever origin a request has,', () => {
-  it('a pattern allows what its * stands for, and nothing else', () => {
+  it('a pattern allows exactly the origins that its * stands for', () => {
     forAll(withNear, ([written, origin]) => {
       const pattern = v.parse(originPattern, written);
       expect(matches(pattern, origin)).to.equal(isAllowed(pattern, origin));
     });
   });
 
-  it('all that a pattern allows has the same owner', () => {
+  it('all origins that a pattern allows have the same owner', () => {
     const anyName = text.map((one) => `https://*.${one}`);
     forAll(fc.tuple(fc.oneof(labelPatterns, anyName), label), ([written, one]) => {
       const parsed = v.safeParse(originPattern, written);
@@ -109,7 +109,7 @@ describe('whatever origin a request has,', () => {
 describe('whatever address a request names,', () => {
   const paths = fc.constantFrom('/', '/signed-in', '/signed-in?theme=dark', '/a*b');
 
-  it('it is a registered one to the letter, or it is refused', () => {
+  it('it equals a registered address, or it is refused', () => {
     const requests = fc
       .tuple(patterns, paths)
       .chain(([pattern, path]) => fc.tuple(fc.constant(pattern + path), near(pattern + path)));

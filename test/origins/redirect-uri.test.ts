@@ -71,14 +71,14 @@ describe('a redirect URI', () => {
     }
   });
 
-  it('may have a * of its own in its path or query', () => {
+  it('may contain a literal * in its path or query', () => {
     const odd = v.parse(redirectUri, 'https://app.example/a*b?*');
     expect(findRedirectUri(odd, [odd])).to.equal(odd);
     expect(findRedirectUri('https://app.example/aXb?*', [odd])).to.equal(undefined);
   });
 
   for (const [place, addressOf] of Object.entries(around)) {
-    it(`leads nobody astray by a payload as ${place}: ${redirectPayloads.length} payloads`, () => {
+    it(`leads to no other place by any of ${redirectPayloads.length} payloads as ${place}`, () => {
       for (const payload of [...plainPayloads, ...redirectPayloads]) {
         const given = addressOf(payload);
         const found = find(given);

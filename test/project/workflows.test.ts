@@ -44,7 +44,7 @@ describe('the workflows', () => {
 });
 
 describe('the updates of packages', () => {
-  it('cover every folder that has packages of its own, and the actions', () => {
+  it('cover every folder that has its own packages, and the actions', () => {
     const { updates } = parse(readFileSync(join(projectRoot, '.github/dependabot.yml'), 'utf8')) as {
       updates: readonly { 'package-ecosystem': string; directory?: string; directories?: readonly string[] }[];
     };

@@ -132,7 +132,7 @@ describe('a provider by hand', () => {
     });
   }
 
-  it('cannot have a header that is not one', () => {
+  it('cannot have an invalid header', () => {
     for (const line of [
       "{ 'X Y': a }",
       "{ 'X-Y\\n': a }",
@@ -167,7 +167,7 @@ describe('a provider by hand', () => {
     });
   }
 
-  it('cannot be sent a body with a GET, or one that is not JSON', () => {
+  it('cannot get a body with a GET, or a body that is not JSON', () => {
     expect(faultsOf(["user-body: 'null'"])[0])
       .to.contain('needs')
       .and.contain('post');
@@ -208,7 +208,7 @@ describe('a provider by hand', () => {
       expect(fieldsOf(await odd().logIn())).to.include({ access_token: 'AT1' });
     });
 
-    it('is refused with those of another issuer', async () => {
+    it('is refused if the metadata are of another issuer', async () => {
       for (const other of ['https://login.example/GUID/v2.0', `${odd().origin}/tenant/policy/v2.0/`, undefined]) {
         await odd().use({ lines, isDiscovered: true, pages: { [path]: metadata(other) } });
         const failed = expectRedirect(await openStart(new FakeBrowser(() => odd()), oauthStart()));
@@ -217,7 +217,7 @@ describe('a provider by hand', () => {
       }
     });
 
-    it('compares the issuer of a response, and takes another one for an attack', async () => {
+    it('compares the issuer of a response, and takes another issuer for an attack', async () => {
       await odd().use({ lines, isDiscovered: true, delivery: 'query', pages: { [path]: metadata(issuer) } });
       const browser = new FakeBrowser(() => odd());
       const callback = new URL(await browser.consent(odd()));
@@ -291,7 +291,7 @@ describe('a provider by hand', () => {
     expect(asked['/revoke']?.[0]?.form.get('client_secret')).to.equal('secret-canary');
   });
 
-  it('gets refreshes, and nothing else, at another URL', async () => {
+  it('gets only refreshes at another URL', async () => {
     const pages: Pages = {
       '/refresh': json({ ...tokens, access_token: 'AT2' }),
       '/token': (response, { body }) => (body.includes('refresh_token') ? json({}, 400) : json(tokens))(response),
@@ -329,7 +329,7 @@ describe('a provider by hand', () => {
     expect(odd().requests).to.deep.equal([]);
   });
 
-  it('may want its client identifier in the form beside Basic, and never another one', async () => {
+  it('may want its client identifier in the form in addition to Basic, and never another identifier', async () => {
     const lines = ['token-request: basic', 'token-params: client_id=client-1'];
     await odd().use({ lines });
     fieldsOf(await odd().logIn());
@@ -408,7 +408,7 @@ describe('a provider by hand', () => {
       expect(odd().asked('/token').at(-1)?.form.get('scope')).to.equal('a,c');
     });
 
-    it('has spaces in the file, and one character between', () => {
+    it('has spaces in the file, and one character between scopes in requests', () => {
       expect(faultsOf(["scope-separator: ','", 'scope: read,activity:read'])).to.have.length(1);
       const ofPage = odd().file({ lines: ["scope-separator: ','"], frontEnd: 'scope: "read,write"' });
       expect(() => readFileConfig(ofPage)).to.throw(ConfigError);

@@ -71,7 +71,7 @@ describe('docs/providers.md', () => {
     });
   }
 
-  it('has an example of each provider that needs one', () => {
+  it('has an example of each provider that needs an example', () => {
     expect(yamlExamples()).to.have.length.of.at.least(9);
   });
 

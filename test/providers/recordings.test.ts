@@ -18,7 +18,7 @@ describe('the requests to the provider of a preset', () => {
   );
 
   for (const [name, recording] of Object.entries(recordings)) {
-    it(`are those of 0.4, byte for byte: ${name}`, async () => {
+    it(`equal the requests of 0.4, byte for byte: ${name}`, async () => {
       const { host, tenant } = presets.find((one) => one.name === name) ?? {};
       const flags = {
         provider: name,

@@ -44,7 +44,7 @@ describe('what people report of providers without a preset', () => {
     expect(fieldsOf(await lookUp())).to.deep.equal({ id: 7, login: 'ada' });
   });
 
-  it('wants the client identifier under another name, besides or instead', async () => {
+  it('wants the client identifier under another name, in addition or instead', async () => {
     const lines = ['authorize-params: client_key=client-1', 'token-params: client_key=client-1'];
     await odd().use({ lines });
     const started = await odd().startedAt(`?${encoded(oauthStart().parameters)}`);
@@ -66,7 +66,7 @@ describe('what people report of providers without a preset', () => {
     ).to.deep.equal(['', '?p=refresh']);
   });
 
-  it('answers a lookup with a list of one record, or with bytes that are no UTF-8: then nobody is let in', async () => {
+  it('answers a lookup with a list of one record, or with bytes that are not UTF-8, and then nobody is let in', async () => {
     const frontEnd = "allow: { users: ['j\u00f6rg'] }";
     for (const record of [
       json([{ sub: 'j\u00f6rg' }]),
@@ -97,14 +97,14 @@ describe('what people report of providers without a preset', () => {
     }
   });
 
-  it('signs its user records: the ID token can say who somebody is instead', async () => {
+  it('signs its user records, and then the ID token can say who a person is', async () => {
     const pages = { '/user': answer(200, 'a.b.c', { 'Content-Type': 'application/jwt' }) };
     await odd().use({ pages });
     const detail = expectError(await lookUp(), 502);
     expect(detail).to.contain('signs or encrypts');
   });
 
-  it('answers with 200 and an error in its own words: that is no person', async () => {
+  it('answers with 200 and its own error, which is not a person', async () => {
     const pages = { '/user': json({ code: 99991663, msg: 'invalid access token' }) };
     await odd().use({ lines: ['user-id: data.open_id'], pages, frontEnd: 'allow: { users: [ou_1] }' });
     expect((await odd().logIn()).status).to.equal(400);

@@ -95,7 +95,7 @@ describe('the settings of a provider', () => {
     });
   }
 
-  it('have the names of the fields, so that both are written in the same words', () => {
+  it('have the same names as the fields of a preset', () => {
     const fields = new Set(presets.flatMap((preset) => Object.keys(filled(preset))));
     const names = new Set<string>([...namesAt('providers'), ...ofPresetsAlone, 'revocation']);
     expect([...fields].filter((field) => !names.has(field))).to.deep.equal([]);

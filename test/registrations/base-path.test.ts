@@ -99,7 +99,7 @@ describe('a relay below a path', () => {
     });
   }
 
-  it('has a callback path of its own with the path and without it', async () => {
+  it('has a separate callback path, with the base path and without it', async () => {
     await relay().restart({ ...settings('/sso'), provider: 'callback-path: /oauth2/callback' });
     const to = locationOf(await relay().send({ path: '/sso/auth/provider/page' }));
     expect(to.searchParams.get('redirect_uri')).to.equal('https://relay.example/sso/oauth2/callback');
@@ -186,7 +186,7 @@ describe('a relay below a path', () => {
         expect([checked.status, checked.headers['x-forwarded-user']]).to.deep.equal([204, '42']);
       });
 
-      it('asks a person about a client that nobody registered', async () => {
+      it('asks a person about an unregistered client', async () => {
         const body = JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] });
         const registered = await relay().send({
           method: 'POST',
@@ -212,7 +212,7 @@ describe('a relay below a path', () => {
     });
   }
 
-  it('is found below a path that looks like its own addresses, if nothing else is there', async () => {
+  it('is found below a path that looks like one of its addresses, if there is no such address', async () => {
     for (const [path, ...both] of [
       ['/auth', '/auth/auth/provider', '/auth/provider'],
       ['/api', '/api/auth/provider', '/auth/provider'],

@@ -32,7 +32,7 @@ describe('a relay whose provider has a callback URL that cannot be changed', () 
       expect(end.searchParams.has('access_token')).to.equal(true);
     });
 
-    it(`names the issuer where an OAuth login began, and takes its code there alone: /auth/${word}`, async () => {
+    it(`names the issuer of the path where an OAuth login began, and accepts the code only there: /auth/${word}`, async () => {
       const start = oauthStart();
       const request = expectRedirect(await browser.open(`/auth/${word}?${encoded(start.parameters)}`));
       const location = expectRedirect(await browser.open(granted(underTest().provider, request)));
@@ -82,7 +82,7 @@ describe('a relay whose provider has a callback URL that cannot be changed', () 
     expect(cookie?.attributes).to.include('Path=/');
   });
 
-  it('is a callback in all else: methods, prefetches, frames, CORS', async () => {
+  it('is a usual callback for methods, prefetches, frames and CORS', async () => {
     expect((await underTest().send({ method: 'POST', path })).status).to.equal(405);
     expect((await underTest().send({ method: 'HEAD', path })).status).to.equal(405);
     const prefetch = [...navigation, ['Sec-Purpose', 'prefetch'] as [string, string]];
@@ -98,7 +98,7 @@ describe('a relay whose provider has a callback URL that cannot be changed', () 
     expect(await of('https://evil.example')).not.to.have.property('access-control-allow-origin');
   });
 
-  it('is at no other spelling, and no longer at the default path', async () => {
+  it('does not answer to another spelling, nor at the default path', async () => {
     const request = expectRedirect(await browser.open('/auth/provider'));
     const { search } = new URL(granted(underTest().provider, request));
     for (const other of [

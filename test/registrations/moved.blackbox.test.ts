@@ -200,7 +200,7 @@ describe('a provider whose metadata move its endpoints during a request', () => 
     expect(other.calls).to.deep.equal([]);
   });
 
-  it('gets no token of a log-out that waits for a refresh: the earlier one revokes it', async () => {
+  it('gets no token of a log-out that waits for a refresh, because the earlier endpoint revokes it', async () => {
     await page.logIn(sessionStart);
     const { cookie } = page;
     one.calls.length = 0;

@@ -91,7 +91,7 @@ describe('a registration that a reload removes', () => {
   const removeStaff = () => reloadAfter(() => '');
   beforeEach('configure it', async () => await reloadAfter((staff) => staff));
 
-  it('ends its logins in flight: people are told to start again, and no token is issued', async () => {
+  it('ends its logins in flight, tells people to start again, and issues no token', async () => {
     const browser = underTest().browser('staff');
     const request = expectRedirect(await browser.open('/auth/staff'));
     await removeStaff();
@@ -103,7 +103,7 @@ describe('a registration that a reload removes', () => {
     expect(underTest().calls).to.deep.equal([]);
   });
 
-  it('ends its logins in flight at a callback path of its own, too, and says what happened', async () => {
+  it('also ends its logins in flight at a configured callback path, and says what happened', async () => {
     const path = '/oauth2/callback';
     await reloadAfter((staff) => `${staff}    callback-path: ${path}\n`);
     const browser = underTest().browser('staff');
@@ -116,7 +116,7 @@ describe('a registration that a reload removes', () => {
     expect(underTest().calls).to.deep.equal([]);
   });
 
-  it('starts no login, and does nothing else', async () => {
+  it('starts no login, and answers no other request', async () => {
     await removeStaff();
     for (const path of [
       '/auth/staff',

@@ -80,7 +80,7 @@ describe('a relay with several registrations and front ends', () => {
     });
   }
 
-  it('looks up a user at the provider that the request names, else at the first one', async () => {
+  it('looks up a user at the provider that the request names, or else at the first provider', async () => {
     const asked = {
       '': 'github',
       '?provider=github': 'github',
@@ -96,7 +96,7 @@ describe('a relay with several registrations and front ends', () => {
     }
   });
 
-  it('sends no provider the token of a page that may use several, unless it names one', async () => {
+  it('does not send the token of a page that may use several providers, unless the page names one', async () => {
     const headers: [string, string][] = [bearer, ['Origin', origins.app]];
     const refused = await underTest().send({ path: '/api/user', headers });
     expect(expectError(refused, 400)).to.match(/name one by the parameter provider/);

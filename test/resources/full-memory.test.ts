@@ -22,7 +22,7 @@ describe('a machine that fills the memory', () => {
     expect(await logins.hasEnded('0')).to.equal(false);
   });
 
-  it('with assertions does not bring back the one of another machine', async () => {
+  it('with assertions does not make the assertion of another machine valid again', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const key: PublicKey = { key: publicKey, algorithms: ['EdDSA'] };
     const issuer = 'https://login.example.com/auth/provider';

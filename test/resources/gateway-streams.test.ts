@@ -113,7 +113,7 @@ describe('a stream through the gateway', () => {
     expect(await countOf('token_end')).to.equal(before + 3);
   });
 
-  it('ends with its login, and breaks off if its end would look like that of a body', async () => {
+  it('ends with its login, and is cut off if its end would look like the end of a body', async () => {
     const ended = await relay().tokens();
     const other = await relay().tokens();
     const listening = await begin(ended.access_token);
@@ -279,7 +279,7 @@ describe('a stream through the gateway', () => {
     ['whose trailers never come', 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX: '],
     ['after 100 Continue', 'Content-Length: 20000\r\nExpect: 100-continue\r\n\r\n'],
   ] as const) {
-    it(`does not begin for an upload ${what} that is announced and never sent: it gets 408`, async () => {
+    it(`does not begin for an upload ${what} that is announced and never sent, which gets 408`, async () => {
       const { access_token } = await relay().tokens();
       relay().answer = (request) => void request.resume();
       mock.timers.enable({ apis: ['setInterval'] });
@@ -297,7 +297,7 @@ describe('a stream through the gateway', () => {
     });
   }
 
-  it('is one of 32 of its login; what is beyond gets 503, nobody else is ended, and the log says who has most', async () => {
+  it('is one of 32 of its login, and a further stream gets 503, ends no other stream, and the log says who has the most', async () => {
     const mine = await relay().tokens();
     const other = await relay().tokens();
     const streams = await Promise.all(Array.from({ length: limits.streamsOfLogin }, () => begin(mine.access_token)));
@@ -315,7 +315,7 @@ describe('a stream through the gateway', () => {
     }
   });
 
-  it('is one of 128 of its person, who may have many logins; others find a place', async () => {
+  it('is one of 128 of its person, who may have many logins, and other people find a place', async () => {
     // Nobody who has streams of the tests before.
     relay().provider.knows(json({ ...ada, sub: '44' }));
     const logins = [];
@@ -420,7 +420,7 @@ describe('the time of the gateway', () => {
     waiting.stop();
   });
 
-  it('is five seconds at a stop, in which listening streams end one after the other', async () => {
+  it('is five seconds at a stop, during which listening streams end one after another', async () => {
     const server = await serve((_, response) => response.writeHead(200).flushHeaders());
     const streams = createStreams();
     const ended: string[] = [];

@@ -155,7 +155,7 @@ describe('a request to the gateway', () => {
     }
   });
 
-  it('says who sends it by no header but the configured ones, in 900 spellings', async () => {
+  it('names its person only in the configured headers, with 900 spellings of forged headers', async () => {
     const all = forbidden.flatMap(spellings);
     expect(all).to.have.length.above(900);
     for (let start = 0; start < all.length; start += 60) {
@@ -239,7 +239,7 @@ describe('a request to the gateway', () => {
     }
   });
 
-  it('opens no WebSocket, and no other protocol', async () => {
+  it('opens neither a WebSocket nor another protocol', async () => {
     const upgrade = (protocol: string): Partial<Sending> => ({
       headers: [
         ['Connection', 'Upgrade'],
@@ -295,7 +295,7 @@ describe('a request to the gateway', () => {
     await relay().reload(relay().settings());
   });
 
-  it("is not made for a token of the provider that is too long, and says so: the person's groups are not why", async () => {
+  it("is not made for a token of the provider that is too long, and does not blame the person's groups", async () => {
     const { provider } = relay();
     const { onUser } = provider;
     provider.onToken = json({ access_token: 'a'.repeat(5_000), token_type: 'Bearer' });
@@ -329,7 +329,7 @@ describe('the answer of a server behind the gateway', () => {
   });
   const use = async () => await relay().use('notes', token);
 
-  it('passes with all that acts on nobody else', async () => {
+  it('passes with all headers that act on nobody else', async () => {
     relay().answer = (_, response) => {
       response.writeHead(207, {
         'Mcp-Session-Id': 'a',

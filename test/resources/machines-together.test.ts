@@ -49,7 +49,7 @@ describe('a machine, where several relays remember together', () => {
   });
 });
 
-describe('a machine, beside clients that nobody registered', () => {
+describe('a machine, and unregistered clients', () => {
   const relay = machinesRelay();
 
   it('gets a token that is bound to no key, whatever proof its request has', async () => {
@@ -58,7 +58,7 @@ describe('a machine, beside clients that nobody registered', () => {
     expect(answer.headers).not.to.have.property('dpop-nonce');
   });
 
-  it('is none of them: a registered client gets nothing with client_credentials', async () => {
+  it('is not a registered client, which gets nothing with client_credentials', async () => {
     const registered = JSON.stringify({ redirect_uris: [loopback], grant_types: ['client_credentials'] });
     const { client_id, ...described } = jsonOf(await relay().post('register', registered));
     expect(described).not.to.have.property('client_secret');
@@ -97,13 +97,13 @@ describe('a machine, where there are several registrations', () => {
     });
   });
 
-  it('is known at the registrations of its resources alone', async () => {
+  it('is known only at the registrations of its resources', async () => {
     expect((await at('provider', ofCi)).status).to.equal(200);
     expect((await at('other', ofCi)).status).to.equal(401);
     expect(jsonOf(await at('provider', { ...ofCi, resource: files }))['error']).to.equal('invalid_target');
   });
 
-  it('gets a token for the resource of each, by an assertion for its issuer: only the diagonal opens', async () => {
+  it('gets a token for the resource of each registration with an assertion for its issuer, and each token opens only this resource', async () => {
     const issuers = { provider: 'notes', other: 'files' } as const;
     for (const [registration, own] of Object.entries(issuers)) {
       for (const named of Object.keys(issuers)) {

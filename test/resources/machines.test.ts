@@ -27,7 +27,7 @@ const relay = machinesRelay();
 const statusAt = async (resource: string, token: string) => (await check(relay(), resource, bearer(token))).status;
 
 describe('a machine', () => {
-  it('gets a token for its resource by its secret: nobody logs in, and no provider is asked', async () => {
+  it('gets a token for its resource by its secret, without a login and without a call to a provider', async () => {
     const answer = await ask(relay(), ofCi);
     expect(answer.status).to.equal(200);
     expect(answer.headers['cache-control']).to.equal('no-store');
@@ -77,7 +77,7 @@ describe('a machine', () => {
     });
   }
 
-  it('names one of several resources, and gets a token for it alone', async () => {
+  it('names one of several resources, and gets a token for this resource only', async () => {
     expect(jsonOf(await ask(relay(), ofBot))['error']).to.equal('invalid_target');
     const ofFiles = await tokenOf(relay(), { ...ofBot, resource: files });
     expect(await statusAt('files', ofFiles)).to.equal(204);
@@ -86,7 +86,7 @@ describe('a machine', () => {
     expect(jsonOf(await ask(relay(), { ...ofCi, resource: files }))['error']).to.equal('invalid_target');
   });
 
-  it('ends its own token, and no other one', async () => {
+  it('ends its own token, and no other token', async () => {
     const own = await tokenOf(relay());
     const other = await tokenOf(relay(), { ...ofBot, resource: notes });
     const person = tokensOf(await logIn(relay(), { ...ofApp, resource: notes })).access_token;
@@ -111,7 +111,7 @@ describe('a machine', () => {
     }
   });
 
-  it('gets no other grant, and no other front end gets its', async () => {
+  it('gets no other grant, and no other front end gets the grant of a machine', async () => {
     for (const grant_type of ['authorization_code', 'refresh_token', 'password']) {
       const answer = await relay().post('token', { ...ofCi, grant_type, code: 'x', refresh_token: 'x' });
       expect(jsonOf(answer)['error']).to.equal('unauthorized_client');
@@ -123,7 +123,7 @@ describe('a machine', () => {
     }
   });
 
-  it('needs no login of the people at its resource: allow is for them alone', async () => {
+  it('does not need to match allow, which is only for people', async () => {
     const { relay: lines = '', ...others } = settings();
     await relay().reload({
       ...others,
@@ -152,7 +152,7 @@ describe('a machine', () => {
     expect(jsonOf(await ask(relay(), { client_id: 'app' }))['error']).to.equal('unsupported_grant_type');
   });
 
-  it('may be alone at a relay', async () => {
+  it('may be the only front end of a relay', async () => {
     await relay().reload({ ...settings(), frontEnds: machines.ci, relay: `resources: { notes: { url: ${notes} } }` });
     expect(await statusAt('notes', await tokenOf(relay()))).to.equal(204);
     const metadata = await relay().send({ path: '/.well-known/oauth-authorization-server/auth/provider' });
@@ -194,7 +194,7 @@ describe('the token of a machine ends at a reload', () => {
     expect(await statusAt('notes', token)).to.equal(401);
   });
 
-  it('only if it was got by the secret that is gone', async () => {
+  it('only if the machine got it with the removed secret', async () => {
     const present = await tokenOf(relay());
     const previous = await tokenOf(relay(), { ...ofCi, client_secret: oldSecret });
     await relay().reload(settings({ texts: { './ci': ciSecret } }));
@@ -264,7 +264,7 @@ describe('nobody poses as a machine', () => {
     expect(status).to.equal(400);
   });
 
-  it('from a page, even if any page may call: its visitors would guess for it', async () => {
+  it('from a page, even if pages of all origins may call, because its visitors would guess secrets for it', async () => {
     for (const origin of ['https://app.example', 'https://evil.example', 'null']) {
       const answer = await ask(relay(), ofCi, ['Origin', origin]);
       expect(answer.status).to.equal(403);
@@ -337,7 +337,7 @@ describe('nobody poses as a machine', () => {
     for (const assertion of forged) await wrong(ask(relay(), { ...asserted(assertion), client_id: 'robot' }));
   });
 
-  it('by a signed assertion that is no assertion, too long, or not alone', async () => {
+  it('by a signed assertion that is invalid, too long, or not the only credential', async () => {
     const good = await assertionOf(relay());
     await wrong(ask(relay(), { client_assertion: good, client_id: 'robot' }));
     await wrong(ask(relay(), { ...asserted(good), client_assertion_type: 'urn:other', client_id: 'robot' }));
@@ -352,7 +352,7 @@ describe('nobody poses as a machine', () => {
     expect((await ask(relay(), asserted(good))).status).to.equal(200);
   });
 
-  it('by guessing: wrong secrets are counted, and a right one still works', async () => {
+  it('by guessing, because wrong secrets are counted, and the right secret still works', async () => {
     const { relay: lines, ...others } = settings();
     await relay().restart({ ...others, relay: `trusted-proxies: 127.0.0.1\nrefused-exchanges: 3\n${lines}` });
     const from = (address: string): [string, string] => ['X-Forwarded-For', address];
@@ -370,7 +370,7 @@ describe('nobody poses as a machine', () => {
     expect((await guess(asserted(await assertionOf(relay())))).status).to.equal(200);
   });
 
-  it('as a person whose id begins so: such a person is not known', async () => {
+  it('as a person whose id begins with machine, because such a person is not known', async () => {
     for (const sub of ['machine:ci', 'MACHINE:ci', 'machine:']) {
       relay().provider.knows(json({ ...ada, sub }));
       const answer = await logIn(relay(), { ...ofApp, resource: notes });

@@ -21,7 +21,7 @@ describe('the metadata of several resources', () => {
   const at = async (path: string, authority = 'relay.example', more: Partial<Sending> = {}) =>
     await relay().send({ path: wellKnown + path, authority, ...more });
 
-  it('are at their own host and at that of the login, each at its path', async () => {
+  it('are at their own host and at the host of the login, each at its path', async () => {
     for (const [authority, path, resource] of [
       ['notes.example.com', '/mcp', 'https://notes.example.com/mcp'],
       ['FILES.example.com', '/mcp', 'https://files.example.com/mcp'],
@@ -53,7 +53,7 @@ describe('the metadata of several resources', () => {
     }
   });
 
-  it('can be read by all pages, as that of the login, and no warning says that one is foreign', async () => {
+  it('can be read by pages of all origins, like the metadata of the login, without a warning about a foreign page', async () => {
     const authority = 'notes.example.com';
     for (const path of [`${wellKnown}/mcp`, ofServer]) {
       const preflight = await relay().send({
@@ -112,7 +112,7 @@ describe('the bare address of metadata, at a host with two resources', () => {
     expect(jsonOf(await at('root.example.com'))).to.include({ resource: 'https://root.example.com/' });
   });
 
-  it('is of the one that has the port of the request, and of none if a proxy removes the port', async () => {
+  it('belongs to the resource with the port of the request, and to no resource if a proxy removes the port', async () => {
     expect(jsonOf(await at('ports.example.com:8443'))).to.include({ resource: 'https://ports.example.com:8443/mcp' });
     expect(jsonOf(await at('ports.example.com'))).to.include({ resource: 'https://ports.example.com/mcp' });
     expect((await at('ports.example.com:9443')).status).to.equal(404);
@@ -155,7 +155,7 @@ describe('an address at which clients guess metadata', () => {
     }
   });
 
-  it('is no other address: pages elsewhere cannot read those', async () => {
+  it('is the only kind of missing address that pages elsewhere can read', async () => {
     for (const path of [
       '/.well-known/security.txt',
       '/.well-known/oauthx',

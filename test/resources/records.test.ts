@@ -24,11 +24,11 @@ async function counts(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries([...lines].map(([, of, outcome, count = '']) => [`${of} ${outcome}`, count]));
 }
 
-describe('what log and metrics say of a resource', () => {
+describe('the log and metrics of a resource', () => {
   const relay = resourcesRelay(observed);
 
   for (const isLogged of [false, true]) {
-    it(`is which one it is, and ${isLogged ? '' : 'not '}who uses it${isLogged ? ', with log-people' : ''}`, async () => {
+    it(`name the resource, and ${isLogged ? 'with log-people also' : 'not'} the person who uses it`, async () => {
       await relay().restart({ ...observed, relay: `log-people: ${isLogged}\n${settings.relay}` });
       relay().lines.length = 0;
       const first = tokensOf(await logIn(relay(), { ...ofApp, resource: notes }));
@@ -63,7 +63,7 @@ describe('what log and metrics say of a resource', () => {
     });
   }
 
-  it('tells an expired token from a wrong one, at both doors', async () => {
+  it('distinguish an expired token from a wrong token, at both doors', async () => {
     const { access_token } = tokensOf(await logIn(relay(), { ...ofApp, resource: files }));
     const before = await counts();
     const ask = async (token: string) => {

@@ -82,7 +82,7 @@ describe('a code whose person the provider does not name at its redemption', () 
     expect(calls('token')).to.equal(exchanges);
   });
 
-  it('gives its tokens to one of many that redeem it at the same time', async () => {
+  it('gives its tokens to one of many clients that redeem it at the same time', async () => {
     const { start, code } = await interrupted();
     const answers = await Promise.all(Array.from({ length: 6 }, () => relay().redeem(start, code)));
     expect(answers.filter(({ status }) => status === 200)).to.have.lengthOf(1);
@@ -98,7 +98,7 @@ describe('a code whose person the provider does not name at its redemption', () 
     expect(jsonOf(await relay().redeem(start, code))['error']).to.equal('invalid_grant');
   });
 
-  it('works again if its client is gone before it has the answer', async () => {
+  it('works again if its client disconnects before it has the answer', async () => {
     const { start, code } = await relay().logIn(ofNotes);
     relay().intercept = (_, response) => {
       response.end = () => response.destroy();

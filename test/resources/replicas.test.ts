@@ -16,7 +16,7 @@ import {
 
 const halfMinute = 30_000;
 
-describe('the doors of three relays that remember together', () => {
+describe('the doors of three relays that share a memory', () => {
   const given = { ...settings, replicas: 3 };
   const relay = resourcesRelay(given);
   let memory: MemoryServerHere;
@@ -52,7 +52,7 @@ describe('the doors of three relays that remember together', () => {
   }
 
   for (const kind of ['access_token', 'refresh_token'] as const) {
-    it(`close for a login that ends at one of them by its ${kind}, within half a minute`, async () => {
+    it(`close within half a minute for a login that ends at one of the relays by its ${kind}`, async () => {
       const tokens = await start();
       expect(await opened(tokens)).to.deep.equal([true, true, true]);
       await logOut(1, tokens[kind]);
@@ -64,7 +64,7 @@ describe('the doors of three relays that remember together', () => {
     });
   }
 
-  it('answer from what each of them knows while the memory is away, and tell it when it is back', async () => {
+  it('answer from their own memory while the shared memory does not answer, and report to it when it answers again', async () => {
     const ended = await start();
     const ending = await start();
     const going = await start();

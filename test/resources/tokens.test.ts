@@ -116,7 +116,7 @@ describe('a login for a resource', () => {
     expect(location.searchParams.get('code')).to.be.a('string');
   });
 
-  it('has a token for nobody else: of all tokens and doors, only the diagonal opens', async () => {
+  it('has a token that opens no other resource', async () => {
     const tokens = {
       notes: tokensOf(await logIn(relay(), ofNotes)),
       files: tokensOf(await logIn(relay(), { ...ofApp, resource: files })),
@@ -144,7 +144,7 @@ describe('a login for a resource', () => {
     expect(relay().provider.calls.map(({ credential }) => credential)).not.to.include(tokens.notes.access_token);
   });
 
-  it('is open only to those whom the resource allows', async () => {
+  it('is open only to people whom the resource allows', async () => {
     const allowed = (user: string) => ({
       ...settings,
       relay: settings.relay?.replace('scope:', `allow: { users: ['${user}'] }, scope:`) ?? '',
@@ -188,7 +188,7 @@ async function programLogin() {
 }
 
 describe('the refresh token of a login for a resource', () => {
-  it('gives the next token, for this resource alone', async () => {
+  it('gives the next token, for this resource only', async () => {
     const first = tokensOf(await logIn(relay(), ofNotes));
     relay().provider.calls.length = 0;
     const answers = await Promise.all(Array.from({ length: 10 }, () => relay().refresh('app', first.refresh_token)));
@@ -204,7 +204,7 @@ describe('the refresh token of a login for a resource', () => {
     expect(jsonOf(refused)).to.include({ error: 'invalid_target' });
   });
 
-  it('works also if the provider gives none: then it is asked who the person is', async () => {
+  it('also works if the provider gives no refresh token, and then the provider is asked who the person is', async () => {
     relay().provider.mood.rotation = 'none';
     const { refresh_token } = tokensOf(await logIn(relay(), ofNotes));
     relay().provider.calls.length = 0;
@@ -213,7 +213,7 @@ describe('the refresh token of a login for a resource', () => {
     expect(isProviderToken(answer.body)).to.equal(false);
   });
 
-  it('waits for a provider that is away, and nothing ends', async () => {
+  it('waits for a provider that does not answer, and no login ends', async () => {
     const { access_token, refresh_token } = tokensOf(await logIn(relay(), ofNotes));
     const { onUser } = relay().provider;
     for (const trouble of [500, 'nonsense', 'user'] as const) {
@@ -230,7 +230,7 @@ describe('the refresh token of a login for a resource', () => {
     expect((await relay().refresh('app', refresh_token)).status).to.equal(200);
   });
 
-  it('is good again when what is told of the person fits again: no replaced token is needed', async () => {
+  it('is valid again when the identity of the person is short enough again, without a new login', async () => {
     const { onUser } = relay().provider;
     const { access_token, refresh_token } = tokensOf(await logIn(relay(), ofNotes));
     relay().ahead += 61_000;
@@ -270,7 +270,7 @@ describe('the end of a login for a resource', () => {
     });
   }
 
-  it('comes with its revocation also while its resource is gone, which a reload brings back', async () => {
+  it('comes with its revocation even while its resource is removed, until a reload adds it again', async () => {
     const logins = [await logIn(relay(), ofNotes), await logIn(relay(), ofNotes)].map(tokensOf);
     const { frontEnds } = settings;
     const without = frontEnds.replace('resources: [notes, files]', 'resources: [files]');
@@ -321,7 +321,7 @@ describe('the end of a login for a resource', () => {
     expect((await check(relay(), 'notes', bearer(access_token))).status).to.equal(204);
   });
 
-  it('comes with a reload that gives its front end another purpose: no earlier login ever gives the token of the other', async () => {
+  it('comes with a reload that gives its front end another purpose, so that no earlier login gives a token for the new purpose', async () => {
     const plainApp = {
       ...settings,
       frontEnds: settings.frontEnds.replace(/resources: \[notes, files\]/, 'scope: read'),
@@ -340,7 +340,7 @@ describe('the end of a login for a resource', () => {
 });
 
 describe('the endpoint for servers that introspect', () => {
-  it('takes the secret in either way, and counts only wrong ones', async () => {
+  it('takes the secret in either way, and counts only wrong secrets', async () => {
     const { access_token: token } = tokensOf(await logIn(relay(), ofNotes));
     const basic = (name: string, password: string): [string, string] => [
       'Authorization',
@@ -392,7 +392,7 @@ describe('the answer to a request that may not pass', () => {
     }
   });
 
-  it('is given to every method, and to what is not exactly one token', async () => {
+  it('is given to every method, and to every request that does not have exactly one token', async () => {
     const { access_token } = tokensOf(await logIn(relay(), ofNotes));
     for (const method of ['OPTIONS', 'POST', 'PROPFIND']) {
       for (const headers of [[], [['Origin', 'https://app.example']]] as [string, string][][]) {
@@ -418,7 +418,7 @@ describe('the answer to a request that may not pass', () => {
     expect((await check(relay(), 'nothing')).status).to.equal(404);
   });
 
-  it('comes without a call to the provider, as that to one that may', async () => {
+  it('comes without a call to the provider, like the answer to a request that may pass', async () => {
     const { access_token } = tokensOf(await logIn(relay(), ofNotes));
     relay().provider.calls.length = 0;
     await check(relay(), 'notes', bearer(access_token));

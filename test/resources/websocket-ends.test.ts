@@ -104,7 +104,7 @@ describe('the end of a WebSocket through the gateway', () => {
     }
   });
 
-  it('of the client reaches the server, which may answer; that of the server reaches the client', async () => {
+  it('is passed on to the other side, whether it comes from the client or the server', async () => {
     const first = await sockets.open(token);
     first.behind.socket.allowHalfOpen = true;
     first.client.socket.end('last words');
@@ -133,7 +133,7 @@ describe('the end of a WebSocket through the gateway', () => {
     await expectLine({ outcome: 'ok', ended: 'upstream' });
   });
 
-  it('by a reset of one side ends the other one', async () => {
+  it('by a reset of one side also ends the other side', async () => {
     const first = await sockets.open(token);
     first.client.socket.resetAndDestroy();
     await first.behind.closed;
@@ -146,7 +146,7 @@ describe('the end of a WebSocket through the gateway', () => {
     await expectLine({ outcome: 'upstream_unreachable', ended: 'upstream', level: 40 });
   });
 
-  it('by the client before the 101 is none: the server is left, and the place is free', async () => {
+  it('by the client before the 101 closes the connection to the server, and frees the place', async () => {
     for (const leave of ['end', 'resetAndDestroy'] as const) {
       relay().lines.length = 0;
       const client = await sockets.connect();
@@ -215,7 +215,7 @@ describe('the end of a WebSocket through the gateway', () => {
     }
   });
 
-  it('makes room: it is one of 32 of its login, with all other requests', async () => {
+  it('frees one of the 32 places of its login, which it shares with all other requests', async () => {
     const server = await sockets.listen();
     const all = [];
     for (let count = 0; count < limits.streamsOfLogin; count += 1) all.push(await sockets.open(token, server));

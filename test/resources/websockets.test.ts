@@ -160,7 +160,7 @@ describe('a WebSocket through the gateway', () => {
     }
   });
 
-  it('gets a long answer of a server that refuses it as fast as it reads, and nothing else', async () => {
+  it('gets a long answer of a server that refuses it as fast as it reads, and nothing after that', async () => {
     const client = await sockets.connect();
     client.say(opening(token));
     client.socket.pause();
@@ -176,7 +176,7 @@ describe('a WebSocket through the gateway', () => {
     expect(client.heard.split('\r\n\r\n')[1]).to.have.length(length);
   });
 
-  it('needs a 101 that answers its key, and switches to WebSocket alone', async () => {
+  it('needs a 101 that answers its key, and switches only to WebSocket', async () => {
     for (const changes of [
       { 'Sec-WebSocket-Accept': '' },
       { 'Sec-WebSocket-Accept': accept.toLowerCase() },
@@ -202,7 +202,7 @@ describe('a WebSocket through the gateway', () => {
     }
   });
 
-  it('is not opened by a 101 that nobody has asked for', async () => {
+  it('is not opened by a 101 that the client has not requested', async () => {
     for (const changes of [{}, { Upgrade: '' }, { Upgrade: 'h2c' }]) {
       const client = await sockets.connect();
       client.say(opening(token, { Upgrade: '', Connection: '' }));
@@ -214,7 +214,7 @@ describe('a WebSocket through the gateway', () => {
     }
   });
 
-  it('is opened by exactly one form of request: any other is refused, or is none', async () => {
+  it('is opened by exactly one form of request, and any other request is refused or is not a WebSocket', async () => {
     const bare = { 'Sec-WebSocket-Key': '' };
     for (const [changes, line] of [
       [{ 'Sec-WebSocket-Version': '' }],
@@ -258,7 +258,7 @@ describe('a WebSocket through the gateway', () => {
     expect(sockets.unseen).to.equal(0);
   });
 
-  it('asks the server for nothing else, whatever Connection names', async () => {
+  it('asks the server for no other protocol, whatever Connection names', async () => {
     for (const upgrade of ['h2c', 'TLS/1.0', 'foo']) {
       const client = await sockets.connect();
       client.say(opening(token, { Upgrade: upgrade, 'HTTP2-Settings': 'AAMAAABk' }));
@@ -302,7 +302,7 @@ describe('a WebSocket through the gateway', () => {
     expect(sockets.unseen).to.equal(0);
   });
 
-  it('is not asked for elsewhere: the answer is that of any request, and the end of its connection', async () => {
+  it('cannot be opened at other addresses, which answer as usual and close the connection', async () => {
     for (const path of ['/healthz', '/auth/provider/nothing', '/.well-known/oauth-protected-resource/mcp', '/']) {
       for (const upgrade of ['websocket', 'h2c']) {
         const client = await sockets.connect();

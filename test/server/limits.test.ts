@@ -121,7 +121,7 @@ describe('a server within limits', () => {
       expect(hits).to.deep.equal([]);
     });
 
-    it('announces a keep-alive time that is longer than that of balancers', async () => {
+    it('announces a keep-alive time that is longer than the keep-alive time of balancers', async () => {
       const { open } = await start(answer);
       const connection = (await open()).say(request);
       await connection.hear('Keep-Alive: timeout=125');
@@ -157,7 +157,7 @@ describe('a server within limits', () => {
       expect(silent.slice(41).some(({ socket }) => socket.destroyed)).to.equal(false);
     });
 
-    it('closes the one that has been idle for longest, new or keep-alive', async () => {
+    it('closes the connection that has been idle for longest, whether new or keep-alive', async () => {
       const { open } = await start(answer, { connections: 3 });
       const kept = await open();
       const silent = await open();
@@ -170,7 +170,7 @@ describe('a server within limits', () => {
       await kept.say(request).hear(answered, 2);
     });
 
-    it('closes the new one if a request is in flight on every other', async () => {
+    it('closes the new connection if a request is in flight on every other connection', async () => {
       const { server, open } = await start(hold, { connections: 2 });
       const busy = [(await open()).say(request), (await open()).say(`${request}${request}`)];
       await until(() => responses.length === 2);
@@ -207,7 +207,7 @@ describe('a server within limits', () => {
       await waiting[9]?.hear('9000 bytes');
     });
 
-    it('closes an idle one before an upload that goes on, but not before one that drips', async () => {
+    it('closes an idle connection before an upload that makes progress, but not before an upload that drips', async () => {
       const { open } = await start(readBody, { connections: 3 });
       const steady = await open();
       const dripping = await open();
@@ -226,7 +226,7 @@ describe('a server within limits', () => {
       await steady.hear('100000 bytes');
     });
 
-    it('does not close one whose body has come, or waits here', async () => {
+    it('does not close a connection whose body has arrived, or waits in the relay', async () => {
       const { open } = await start(hold, { connections: 2 });
       const complete = (await open()).say(`${upload(4)}body`);
       const unread = (await open()).say(`${upload(9000)}x`);
@@ -238,7 +238,7 @@ describe('a server within limits', () => {
       await unread.hear('answered');
     });
 
-    it('closes those that do not read their answer before the new one, but not those that do', async () => {
+    it('closes connections that do not read their answer rather than the new connection, but not connections that read', async () => {
       const part = Buffer.alloc(16_384);
       const { open } = await start(
         (_request, response) => Readable.from(Array.from({ length: 2000 }, () => part)).pipe(response),
@@ -277,7 +277,7 @@ describe('a server within limits', () => {
       await Promise.all([slow.closed, slower.closed]);
     });
 
-    it('does not count closed ones', async () => {
+    it('does not count closed connections', async () => {
       const { open } = await start(answer, { connections: 2 });
       for (let time = 0; time < 10; time += 1) {
         const connection = (await open()).say(request);

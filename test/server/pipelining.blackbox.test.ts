@@ -16,11 +16,11 @@ describe('pipelined requests', () => {
     return readAnswers(connection.heard).answers.map(({ status }) => status);
   }
 
-  it('are answered before a malformed one, and nothing after it is answered', async () => {
+  it('are answered before a malformed request, and no request after it is answered', async () => {
     expect(await statusesOf(`${lookup}${start}HELLO\r\n\r\n${start}`)).to.deep.equal([200, 307, 400]);
   });
 
-  it('are answered before a CONNECT request, which is answered too', async () => {
+  it('are answered before a CONNECT request, which also gets an answer', async () => {
     const connect = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n';
     expect(await statusesOf(`${lookup}${start}${connect}${start}`)).to.deep.equal([200, 307, 404]);
     expect(await statusesOf(connect)).to.deep.equal([404]);

@@ -124,7 +124,7 @@ for (const scheme of ['http', 'https']) {
       expect(outcomes).to.deep.equal(['chunks_too_small']);
     });
 
-    it('refuses it after the answer, if there is one', async () => {
+    it('refuses a further request after the answer, if there is an answer', async () => {
       connection.say(chunked + chunk.repeat(16_000));
       await connection.closed;
       expect(statuses()).to.deep.equal([200, 413]);

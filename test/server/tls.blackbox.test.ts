@@ -134,7 +134,7 @@ describe('a relay that terminates TLS itself', () => {
     kept.destroy();
   });
 
-  it('keeps its certificate if the new one cannot be used, and logs why', async () => {
+  it('keeps its certificate if the new certificate cannot be used, and logs why', async () => {
     await writeFile(files.key, 'nonsense');
     process.kill(underTest.process.pid, 'SIGHUP');
     const { faults } = await underTest.process.logLine(({ msg }) => String(msg).startsWith('not reloaded'));

@@ -65,7 +65,7 @@ describe('a relay on a Unix socket', () => {
     });
   });
 
-  it('counts all clients as one otherwise, limits no exchanges, and warns of both', async () => {
+  it('counts all clients together otherwise, limits no exchanges, and warns of both', async () => {
     const flags = { 'rate-limit': '30', 'trusted-proxies': '127.0.0.1' };
     await withRelay(flags, async ({ relay, provider, ask }) => {
       await relay.logLine(({ level, msg }) => level === 'warn' && unixUntrusted.test(`${msg}`));

@@ -26,7 +26,7 @@ function headerWith(text: string): string {
 const read = (cookie: string, frontEnd = 'app') => cookies.get(koaContext({ cookie }), frontEnd);
 
 describe('the cookies of a session', () => {
-  it('are for this host and no page: Secure, HttpOnly, SameSite=Strict, Path=/, without a Domain', () => {
+  it('are only for this host, and cannot be read by pages: Secure, HttpOnly, SameSite=Strict, Path=/, without a Domain', () => {
     const [cookie] = setCookies(answerWith('sealed'));
     expect(cookie).to.include({ name, value: 'sealed' });
     const attributes = ['HttpOnly', 'Max-Age=60', 'Path=/', 'SameSite=Strict', 'Secure'];

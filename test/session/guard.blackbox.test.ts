@@ -109,7 +109,7 @@ describe('a request with the cookie of a session', () => {
     }
   });
 
-  it('passes for no other method', async () => {
+  it('passes only with the right method', async () => {
     for (const [method, path] of [
       ['POST', '/auth/session'],
       ['DELETE', '/auth/session'],

@@ -156,7 +156,7 @@ describe('a session', () => {
       expect(clearedCookies(answer)).to.deep.equal(pieces);
     });
 
-    it('goes on if the page goes away', async () => {
+    it('continues if the page disconnects', async () => {
       const { cookie } = page;
       const asked = Promise.withResolvers<void>();
       provider.onRevocation = () => asked.resolve();
@@ -189,7 +189,7 @@ describe('a session', () => {
       expectSessionFailure(await page.describe({ cookie }), 'session_missing');
     });
 
-    it('names the provider’s own logout page, if its metadata has one', async () => {
+    it('names the provider’s own logout page, if its metadata name it', async () => {
       const { origin, authorizeUrl, flags, pages } = provider;
       const endpoints = {
         authorization_endpoint: authorizeUrl,

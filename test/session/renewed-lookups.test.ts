@@ -69,7 +69,7 @@ describe('a lookup of a session that the provider refuses without saying that th
     expect((await page.lookUp()).status).to.equal(200);
   });
 
-  it('is one renewal for all that the page sends at once', async () => {
+  it('causes one refresh for all requests that the page sends at once', async () => {
     await logIn();
     refuseKnown(forbidden);
     const { cookie } = page;
@@ -96,7 +96,7 @@ describe('a lookup of a session that the provider refuses without saying that th
     expect((await page.lookUp()).status).to.equal(200);
   });
 
-  it('ends the session of somebody who may not log in any more', async () => {
+  it('ends the session of a person who may not log in any more', async () => {
     await logIn(frontEnd);
     const known = new Set(lookups());
     relay().provider.onUser = (response, call) =>

@@ -45,7 +45,7 @@ describe('a front end with sessions', () => {
       flags: { ...(await sessionFlags()), ...flags },
     });
 
-  it('logs in: the page gets a cookie, and nothing in its address', async () => {
+  it('logs in, and the page gets a cookie, and nothing in its address', async () => {
     const answer = await page.finishLogin();
     expect(answer.status).to.equal(307);
     expect(answer.headers.location).to.equal(`${sessionOrigin}/`);
@@ -198,7 +198,7 @@ describe('a front end with sessions', () => {
     expect(failureIn(unknown)).to.deep.equal({ error: 'state_unknown', own: 'own' });
   });
 
-  it('returns a failure of the start with the state, too', async () => {
+  it('also returns a failure of the start with the state', async () => {
     const undiscovered = await relayWith({ issuer: provider.origin });
     const { browser } = new SessionPage(() => undiscovered, provider);
     const answer = await browser.open(`${loginPath}?state=own`);
@@ -226,7 +226,7 @@ describe('a front end with sessions', () => {
     /** The session of a page, without the name of its cookie. */
     const valueIn = (page: SessionPage) => page.browser.cookies.get(sessionCookie) ?? '';
 
-    it('ignores one under a name without the prefix, as a sibling domain can set it', async () => {
+    it('ignores a session under a name without the prefix, because a sibling domain can set it', async () => {
       for (const name of ['lr_session_app', '__Host-lr_session_app', '__Secure-lr_session_app']) {
         const planted = `${name}=${valueIn(attacker)}`;
         const before = provider.calls.length;

@@ -132,14 +132,14 @@ describe('a session', () => {
     expect(await read()).to.include({ accessToken: 'access', loggedInAt: noon });
   });
 
-  it('keeps what a refresh does not mention: the refresh token and the scope', async () => {
+  it('keeps the refresh token and the scope if a refresh does not mention them', async () => {
     await start();
     const answer = { ...token, accessToken: 'second', refreshToken: undefined, scope: undefined };
     expect(await refresh(answer)).to.include({ refreshToken: 'refresh', scope: 'repo' });
     expect(await read()).to.include({ accessToken: 'second', refreshToken: 'refresh' });
   });
 
-  it('does not open as that of another front end', async () => {
+  it('does not open as the session of another front end', async () => {
     await start();
     const value = jar.at(relay.host).get('__Host-Http-lr_session_app') ?? '';
     const swapped = koaContext({ cookie: `__Host-Http-lr_session_other=${value}` });

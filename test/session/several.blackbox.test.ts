@@ -87,7 +87,7 @@ ${registrations.join('')}front-ends:
     expectSessionFailure(named, 'session_missing');
   });
 
-  it('keep their sessions when another one logs in and out', async () => {
+  it('keep their sessions when another front end logs in and out', async () => {
     const other = new SessionPage(() => relay, providers.staff);
     share(await logIn('app', 'github'), other);
     await other.logIn('/auth/staff/wiki');
@@ -159,7 +159,7 @@ ${registrations.join('')}front-ends:
     expect((await page.logOut()).status).to.equal(200);
   });
 
-  it('are not those of a front end that gets tokens', async () => {
+  it('give no session to a front end that gets tokens', async () => {
     const page = await logIn('app', 'github');
     const plain = { origin: 'https://plain.relay.example' };
     expectSessionFailure(await page.describe(plain), 'origin_foreign');
@@ -168,7 +168,7 @@ ${registrations.join('')}front-ends:
     expectSessionFailure(named, 'client_unknown', sessionless);
   });
 
-  it('look up the user at the provider of the session, and at no other', async () => {
+  it('look up the user only at the provider of the session', async () => {
     const page = await logIn('app', 'staff');
     expect((await page.lookUp()).status).to.equal(200);
     expect((await page.send('/api/user?provider=staff')).status).to.equal(200);

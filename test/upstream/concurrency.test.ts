@@ -75,7 +75,7 @@ describe('the room for calls to APIs', () => {
       (index: number) => [`${index}`, undefined, 'greedy'],
     ],
   ] as const) {
-    it(`has a place for others if ${who} take all, as fast as anybody`, () => {
+    it(`has a place for others if ${who} take all places, however fast they are`, () => {
       transfers.fill(most, (index) => nameOf(index) as [string, string?, string?]);
       for (let count = 1; count <= 10; count += 1) {
         transfers.add('honest', 'honest');
@@ -92,7 +92,7 @@ describe('the room for calls to APIs', () => {
     overloaded(() => transfers.add('one more', 'x', apiOrdinaryPace, 'greedy'));
   });
 
-  it('is not taken from those who hold less', () => {
+  it('is not taken from holders with fewer places', () => {
     transfers.fill(most - apiCallsOfSession + 1, (index) => [`honest ${index}`]);
     transfers.fill(apiCallsOfSession - 1, () => ['greedy']);
     overloaded(() => transfers.add('greedy'));
@@ -111,7 +111,7 @@ describe('the room for calls to APIs', () => {
   });
 
   for (const share of [most / 2, most - 20]) {
-    it(`is not taken from slow people with one transfer each while others have many: ${share}`, () => {
+    it(`is not taken from slow people with one transfer each while others have many, as with ${share}`, () => {
       transfers.fill(20, (index) => [`person ${index}`], apiOrdinaryPace / 2);
       transfers.fill(share, (index) => [`greedy ${index % 4}`]);
       for (let time = 0; time < 20; time += 1) {

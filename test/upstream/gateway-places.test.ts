@@ -58,13 +58,13 @@ describe('the places of the gateway', () => {
     crowd = new Crowd();
   });
 
-  it('are an eighth for one person, whatever logins and addresses they have', () => {
+  it('are at most an eighth for one person, whatever logins and addresses the person has', () => {
     crowd.fill(1, 'mallory');
     expect(crowd.of('mallory 0')).to.equal(streamsOfPerson);
     expect(crowd.add('ada')).to.equal(true);
   });
 
-  it('are from half full on a quarter of those that are free, so that a few people never fill it', () => {
+  it('are at most a quarter of the free places once the gateway is half full, so that a few people never fill it', () => {
     for (const [people, left] of [
       [4, 512],
       [8, 341],
@@ -80,7 +80,7 @@ describe('the places of the gateway', () => {
     }
   });
 
-  it('are up to eight for everybody, also when all are taken: the person who has most loses one', () => {
+  it('are up to eight for everybody even when all are taken, because the person with the most loses one', () => {
     crowd.fill(4, 'mallory');
     for (let index = 0; crowd.room.inFlight() < streams; index += 1) crowd.add(`person ${index}`);
     const before = crowd.inFlight.filter(({ person }) => person.startsWith('person'));
@@ -93,7 +93,7 @@ describe('the places of the gateway', () => {
     expect(left).to.deep.equal([126, 126, 126, 126]);
   });
 
-  it('stay with those who have eight, whoever comes', () => {
+  it('stay with people who have eight, whoever else asks', () => {
     for (let index = 0; crowd.room.inFlight() < streams; index += 1) crowd.add(`person ${index % 128}`);
     const before = [...crowd.inFlight];
     for (let index = 0; index < 100; index += 1) expect(crowd.add(`new ${index}`)).to.equal(false);
@@ -110,7 +110,7 @@ describe('the places of the gateway', () => {
     expect(ofMallory.filter((one) => !crowd.inFlight.includes(one))).to.deep.equal([ofMallory[5], ofMallory.at(-1)]);
   });
 
-  it('are three times as many for one of several resources as it leaves to the others', () => {
+  it('are for one of several resources at most three times as many as are free for the others', () => {
     for (let index = 0; crowd.add(`person ${index}`, 'notes'); index += 1);
     expect(crowd.room.inFlight()).to.equal((3 * streams) / 4);
     expect(crowd.add('ada', 'files')).to.equal(true);

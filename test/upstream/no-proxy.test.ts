@@ -31,7 +31,7 @@ describe('NO_PROXY', () => {
     });
   }
 
-  it('names one port of a host, if it says so', () => {
+  it('can name a single port of a host', () => {
     const list = 'idp.example:8443 10.1.2.3:8443 [2001:db8::1]:8443';
     for (const host of ['idp.example', 'x.idp.example', '10.1.2.3', '[2001:db8::1]']) {
       expect(

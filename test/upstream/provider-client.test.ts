@@ -116,7 +116,7 @@ describe('the provider client', () => {
     hasty.close();
   });
 
-  it('accepts an answer of 1 MiB and refuses a longer one, compressed or not', async () => {
+  it('accepts an answer of 1 MiB and refuses a longer answer, compressed or not', async () => {
     const mebibyte = 1024 * 1024;
     for (const [length, zipped] of [
       ...[mebibyte, mebibyte + 1].flatMap((size) => [false, true].map((zip) => [size, zip] as const)),

@@ -69,7 +69,7 @@ describe('a provider that is discovered in the background', () => {
     expect(attempts).to.deep.equal([{ outcome: 'discovered' }]);
   });
 
-  it('is the one that was known before until the issuer has answered', async () => {
+  it('is the provider that was known before until the issuer has answered', async () => {
     const attempt = Promise.withResolvers<Provider>();
     const creating = startDiscovery(
       () => attempt.promise,

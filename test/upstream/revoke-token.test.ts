@@ -58,7 +58,7 @@ describe('a revocation at the provider', () => {
     }
   });
 
-  it('sends the access token if it is the only one, or the only kind that the provider accepts', async () => {
+  it('sends the access token if there is no other token, or if the provider accepts no other kind', async () => {
     const expected = { ...credentials, ...accessToken };
     nock(origin).post('/revoke', expected).twice().reply(200);
     expect(await revoke(rfc7009, { accessToken: 'access' })).to.equal(1);

@@ -87,7 +87,7 @@ describe('a call', () => {
     }
   });
 
-  it('is sent if the first attempt used a keep-alive connection, even if the second one cannot connect', async () => {
+  it('is sent if the first attempt used a keep-alive connection, even if the second attempt cannot connect', async () => {
     let requests = 0;
     const serving = await serve(({ socket }, response) => {
       requests += 1;

@@ -130,7 +130,7 @@ describe('a streamed call', () => {
     else response.end('a');
   };
 
-  it('tries again on a new connection if a kept one was closed', async () => {
+  it('tries again on a new connection if a kept connection was closed', async () => {
     listener = breakTheSecond;
     await text((await stream()).body);
     expect(await text((await stream()).body)).to.equal('a');
@@ -170,7 +170,7 @@ describe('a streamed call', () => {
     }
   });
 
-  it('passes on many small chunks with few writes: one for each chunk would hold up everybody', async () => {
+  it('passes on many small chunks with few writes, because one write for each chunk would delay everybody', async () => {
     const chunks = 2_000;
     const { promise: begun, resolve: begin } = Promise.withResolvers<Socket>();
     listener = ({ socket }) => {
@@ -316,7 +316,7 @@ describe('a streamed call', () => {
     expect([requests, server.connections]).to.deep.equal([3, 2]);
   });
 
-  it('ends if nobody wants its body any more', async () => {
+  it('ends if its body is not wanted any more', async () => {
     let closed: Promise<unknown> | undefined;
     listener = (_, response) => {
       closed = once(response, 'close');

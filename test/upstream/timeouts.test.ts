@@ -47,7 +47,7 @@ describe('the timeout of a transfer', () => {
     expect(outcome).to.equal('request_timeout');
   });
 
-  it('ends after a fast beginning, too', () => {
+  it('also ends after a fast beginning', () => {
     timeout.renew(13_000_000);
     pass(4096, 8, 3);
     expect(outcome).to.equal('request_timeout');

@@ -72,7 +72,7 @@ describe('the token endpoint', () => {
     });
   }
 
-  it('gets further parameters beside the others, each encoded once', async () => {
+  it('gets further parameters in addition to the others, each encoded once', async () => {
     const resource = ['https://a.example/?b=c d', 'https://e.example/+%20'];
     const tokenParams: [string, string][] = resource.map((value) => ['resource', value]);
     expectQuery({ resource });
@@ -83,7 +83,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('gets the code verifier if the login has one', async () => {
+  it('gets the code verifier if the login has a verifier', async () => {
     expectQuery({ code_verifier: 'verifier' });
     expect(await exchange('query', 'verifier')).to.equal('token');
     expectForm({ code_verifier: 'verifier' });
@@ -142,7 +142,7 @@ describe('a refresh at the provider', () => {
     });
   }
 
-  it('requests a narrower scope, instead of one in the further parameters', async () => {
+  it('requests a narrower scope, instead of a scope in the further parameters', async () => {
     const resource = 'https://api.example';
     const tokenParams: [string, string][] = [
       ['scope', 'all'],

@@ -85,7 +85,7 @@ describe('the consent page in Chromium', () => {
     await screenshot(page, 'consent-too-early');
   });
 
-  it('takes a press a second after it was uncovered or resized, of somebody who turned to it', async () => {
+  it('accepts a press a second after it was uncovered or resized, and after a sign of attention', async () => {
     const page = await askedNow();
     await page.clock.runFor(900);
     await movePointer(page);
@@ -173,7 +173,7 @@ describe('the consent page in Chromium', () => {
     await said(page).waitFor();
   });
 
-  it('asks for a number without scripts, which a page of anybody can switch off', async () => {
+  it('asks for a number without scripts, because a foreign page can turn scripts off', async () => {
     const page = await openPage();
     await page.goto(atProvider('/attack'));
     const link = page.frameLocator('iframe').getByRole('link');

@@ -10,7 +10,7 @@ const hour = 3_600_000;
 describe('pages of a person in the cache of a browser', () => {
   const openPage = useBrowser();
 
-  it('are shown again to the same person, and never to another person who has logged in', async () => {
+  it('are shown again to the same person, and never to another person who logs in', async () => {
     const asked: string[] = [];
     const application = await serve(({ url = '', headers }, response) => {
       asked.push(url);

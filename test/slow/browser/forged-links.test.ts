@@ -72,7 +72,7 @@ for (const [name, options] of Object.entries(pages)) {
       await open(page, forgeries, (opened) => logInButton(opened).waitFor());
     });
 
-    it('neither logs a person out nor logs them in as somebody else', async () => {
+    it('neither logs a person out, nor logs the person in as somebody else', async () => {
       const page = await loggedIn('Ada Lovelace');
       const person = (opened: Page) => opened.getByText('Ada Lovelace').first().waitFor();
       // One of each kind: the page reads an address before it knows whether somebody is logged in.

@@ -182,7 +182,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names the proxy beside the provider if the proxy is dead', async () => {
+  it('names the proxy and the provider if the proxy does not run', async () => {
     const env = { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${await freePort()}` };
     const [message] = await complaint('https://provider.invalid', { env }, 'relay');
     expect(message).to.equal('nothing listens at the address (provider.invalid, or the proxy of HTTPS_PROXY)');

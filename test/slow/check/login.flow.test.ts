@@ -127,7 +127,7 @@ const { describe: describeInChromium } = needsChromium();
 describeInChromium('login-relay check --login, in Chromium at an OpenID provider', () => {
   const openPage = useBrowser();
 
-  it('logs in with TLS of its own, and prints JSON alone', async () => {
+  it('logs in with its own TLS, and prints only JSON', async () => {
     await withGrantingProvider(async (at) => {
       const port = await freePort();
       const tls = await secretFile(await selfSignedCertificate('localhost'));
@@ -148,7 +148,7 @@ describeInChromium('login-relay check --login, in Chromium at an OpenID provider
   });
 
   for (const group of ['staff', 'guests'] as const) {
-    it(`shows who logs in, and what opens to somebody of the group ${group}`, async () => {
+    it(`shows who logs in, and what a person of the group ${group} may use`, async () => {
       const port = await freePort();
       const redirectUri = `http://127.0.0.1:${port}/oauth2/callback`;
       const client = { clientId: 'client-1', clientSecret, redirectUri };

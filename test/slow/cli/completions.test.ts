@@ -63,7 +63,7 @@ describe('completions', () => {
         expect(complete(shell, 'login-relay --client-id ')).to.deep.equal([]);
       });
 
-      it('offer those words after an equals sign too', () => {
+      it('also offer these words after an equals sign', () => {
         const prefix = shell === 'fish' ? '--log-level=' : '';
         expect(complete(shell, 'login-relay --log-level=de')).to.deep.equal([`${prefix}debug`]);
       });

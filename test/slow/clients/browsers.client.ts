@@ -23,7 +23,7 @@ const clients = {
 
 let applicationPort = 0;
 for (const [name, kind] of Object.entries(browserGuards(() => applicationPort))) {
-  needsPrograms(kind.program).describe(`an MCP server that opens to browsers, too, behind ${name}`, () => {
+  needsPrograms(kind.program).describe(`an MCP server that also opens to browsers, behind ${name}`, () => {
     let relay: DoorRelay;
     let proxy: Balancer;
     let servers: DocumentedPrograms;

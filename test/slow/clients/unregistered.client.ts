@@ -11,7 +11,7 @@ import { redirectUri, startDocumentHost } from './support/document-host.ts';
 import { onLogin, programOf } from './support/programs.ts';
 
 needsPrograms(memoryProgram).describe(
-  'a client that nobody registered, as it is published, at two relays that remember together',
+  'an unregistered client, as it is published, at two relays that share a memory',
   () => {
     let relay: ClientsRelay;
     const memory = startedOnce('their memory', MemoryServer.start, (one) => one.stop());

@@ -200,7 +200,7 @@ describe('Sveltia CMS whose tokens end', () => {
     for (const token of github.tokens) expect(site().log).not.to.contain(token);
   });
 
-  it('makes one refresh at the provider if three tabs ask at once', async () => {
+  it('makes one refresh at the provider if three tabs refresh at once', async () => {
     const page = await logIn();
     const { github } = site();
     await page.goto('about:blank');

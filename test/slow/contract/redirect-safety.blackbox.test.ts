@@ -178,7 +178,7 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
 describe('a redirect_uri with a query', () => {
   const underTest = relayUnderTest({ 'redirect-uri': `${page} ${frontendOrigin}/other` });
 
-  it('other spellings of a registered one lead to its registered spelling', async () => {
+  it('leads to its registered spelling if it is spelled in another way', async () => {
     for (const spelling of [
       page,
       'HTTPS://APP.example:443/signed-in?theme=dark',

@@ -112,7 +112,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       expect(provider.violations).to.deep.equal([]);
     });
 
-    it('forwards the longest state and code that the relay accepts, and also longer ones', async () => {
+    it('forwards the longest state and code that the relay accepts, and even longer values', async () => {
       await logIn(`?state=${encodeURIComponent('\u{1f511}'.repeat(512))}`);
       // Its cookies are as long as they get.
       await logIn(`?state=${randomBytes(1536).toString('base64url')}`);
@@ -122,7 +122,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       expect(expectError(tooLong, 400)).to.match(/too long/);
     });
 
-    it('forwards a token request up to the limit of the relay, which refuses a longer one', async () => {
+    it('forwards a token request up to the limit of the relay, which refuses a longer request', async () => {
       expectOAuthError(await requestToken(balancer.port), 'unsupported_grant_type');
       const longer = await requestToken(balancer.port, longestRequest + 1);
       expectOAuthError(longer, 'invalid_request', 413);

@@ -108,7 +108,7 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       }
     });
 
-    it('sends no cookie to the application if there is only that of the relay', async () => {
+    it('sends no cookie to the application if there is only a cookie of the relay', async () => {
       await logInPerson();
       await person.open(`${wiki}/`);
       expect(expectPassed().headers['cookie'] ?? '').to.equal('');
@@ -199,7 +199,7 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       expect(application.heads).to.deep.equal([]);
     });
 
-    it('opens a WebSocket of its own pages, and none of others', async () => {
+    it('opens a WebSocket for its own pages, and not for pages of other sites', async () => {
       await logInPerson();
       const open = async (origin: string) => {
         const connection = await RawConnection.open(proxy.port);

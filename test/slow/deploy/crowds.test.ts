@@ -37,7 +37,7 @@ for (const name of ['haproxy', 'nginx'] as const) {
       await relay.close();
     });
 
-    it('passes on 64 requests of one client at once, and refuses another one until one of them is answered', async () => {
+    it('passes on 64 requests of one client at once, and refuses further requests until one of these is answered', async () => {
       const { promise: areHeld, resolve } = Promise.withResolvers<void>();
       onHeld = () => {
         if (held.length === most) resolve();

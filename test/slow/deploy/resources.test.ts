@@ -164,7 +164,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       return status;
     };
 
-    it('passes no trailers: some servers take them for headers', async () => {
+    it('passes no trailers, because some servers take them for headers', async () => {
       const trailers = ['x-forwarded-user', 'x-other', 'authorization'].map((one) => [one, claim] as const);
       const expectNoTrailers = (status: unknown, how: string) => {
         // HAProxy before 3.2 takes no body without a length. Over HTTP/2, proxies end what they do not expect.
@@ -192,7 +192,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       }
     });
 
-    it('answers the challenge once, without a token and with a bad one', async () => {
+    it('answers with the challenge once, without a token and with a bad token', async () => {
       const bad = `${challenge}, error="invalid_token"`;
       for (const [token, expected] of [
         [undefined, challenge],
@@ -207,7 +207,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       expect(application.heads).to.deep.equal([]);
     });
 
-    it('answers 400 to two tokens, and to one in the query', async () => {
+    it('answers 400 to two tokens, and to a token in the query', async () => {
       expect((await ask(relay.token, [['authorization', 'Bearer bad']])).status).to.equal(400);
       expect((await ask(relay.token, [], `/mcp?access_token=${relay.token}`)).status).to.equal(400);
       expect(application.heads).to.deep.equal([]);
@@ -279,7 +279,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       expectPassed();
     });
 
-    it('upgrades to nothing else, which could carry requests that nobody checks', async () => {
+    it('upgrades to no other protocol, because requests in it would not be checked', async () => {
       for (const kinds of [['h2c'], ['h2c', 'websocket'], ['websocket, h2c']]) {
         application.heads.length = 0;
         const connection = await upgrade(relay.token, ...kinds);

@@ -51,7 +51,7 @@ for (const [name, kind] of Object.entries(impatientGuards(() => application.port
       });
     }
 
-    it('ends 32 uploads of one connection over HTTP/2, if it takes that', async () => {
+    it('ends 32 uploads of one connection over HTTP/2, if it accepts HTTP/2', async () => {
       const socket = connectTls({ ...tlsOf(proxy), ALPNProtocols: ['h2'] });
       const isOver = new Promise((resolve) => socket.once('close', resolve).once('error', resolve));
       const session = connectHttp2('https://notes.example.com', { createConnection: () => socket });

@@ -81,7 +81,7 @@ for (const [name, kind] of Object.entries(streamingKinds)) {
       expect(behind.heard()).not.to.include('a frame');
     });
 
-    it('upgrades to nothing else', async () => {
+    it('upgrades to no other protocol', async () => {
       const { access_token: token } = await relay().tokens();
       // Some proxies pass the last one on, and the relay refuses it: then, the server is not asked.
       for (const upgrade of ['h2c', 'foo', 'websocket, h2c']) {

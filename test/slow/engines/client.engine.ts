@@ -28,7 +28,7 @@ for (const engine of engines) {
     }
 
     for (const path of ['/', '/list?page=2', '/#/list']) {
-      it(`logs in from ${path}, comes back there, and stays logged in, with one call at the provider`, async () => {
+      it(`logs in from ${path}, returns to this page, and stays logged in, with one call at the provider`, async () => {
         const tab = await openPage(path);
         await loggedOut(tab);
         await tab.click('#log-in');

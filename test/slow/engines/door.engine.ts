@@ -108,7 +108,7 @@ for (const engine of engines) {
           expect(logins).to.be.within(1, 10);
         });
 
-      it('takes a form of its own page, and none of another site, which may only link to it', async () => {
+      it('accepts a form of its own page, and no form of another site, which may only link to it', async () => {
         const tab = await opened('/');
         await tab.click('#send');
         await tab.shows('h1', 'ada at /form');

@@ -46,7 +46,7 @@ for (const engine of engines) {
       await loggedOut(tab);
     });
 
-    it('ends in every tab with a logout in one of them', async () => {
+    it('ends in every tab after a logout in one tab', async () => {
       const tab = await logIn();
       const other = await openPage();
       await loggedIn(other);

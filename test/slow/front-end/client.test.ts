@@ -33,7 +33,7 @@ describe('the browser client in Chromium', () => {
     return tab;
   }
 
-  it('logs in with one call, and stays so in a reload, another tab, a link, and after the back button', async () => {
+  it('logs in with one call, and stays logged in after a reload, in another tab, after a link, and after the back button', async () => {
     const page = await openPage();
     await loggedOut(page);
     const calls = tokenCalls();
@@ -168,7 +168,7 @@ describe('the browser client in session mode, in Chromium', () => {
   const openPage = useBrowser();
   const site = useClientSite('session');
 
-  it('can be in one page with requests of its own, as docs/http-api.md shows them', async () => {
+  it("can be used together with the page's own requests, as docs/http-api.md shows them", async () => {
     const page = await openPage();
     await page.goto(site().frontEnd);
     await logIn(page);

@@ -83,7 +83,7 @@ describe(`an address with a code, at a page with ${library}`, () => {
     expect((await redeem(address)).status, 'the code itself was good').to.equal(200);
   });
 
-  it('is put in the way of a login in flight: its verifier does not fit', async () => {
+  it('cannot replace the code of a login in flight, because the verifier does not match', async () => {
     const address = new URL(await attackersAddress());
     const page = await openPage();
     let state = '';

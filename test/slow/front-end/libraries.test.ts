@@ -18,7 +18,7 @@ describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
     return page;
   }
 
-  it('renews the token by its refresh token, and the user lookup takes the new one', async () => {
+  it('renews the token by its refresh token, and the user lookup accepts the new token', async () => {
     const page = await loggedIn();
     const calls = site().provider.tokenRequests.length;
     const tokens = [await page.evaluate('renew()'), await page.evaluate('renew()')];
@@ -43,7 +43,7 @@ describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
     expect(await page.evaluate('renew()')).to.be.a('string');
   });
 
-  it('logs out: the tokens are revoked, and nothing is left in the page', async () => {
+  it('logs out, so that the tokens are revoked, and nothing is left in the page', async () => {
     const page = await loggedIn();
     const stored = String(await page.evaluate(`JSON.stringify({ ...localStorage })`));
     const token = /"access_token\\":\\"([^"\\]+)/.exec(stored)?.[1] ?? '';

@@ -45,7 +45,7 @@ for (const [name, kind] of Object.entries(kinds)) {
   describe(`20 tabs with one refresh token, at three replicas behind ${name}, as deploy has it`, () => {
     const replicas = useReplicas(kind);
 
-    it('refresh at once at one replica: one call; and at another one when theirs is gone', async () => {
+    it('refresh at once with one call at one replica, and at another replica when this one has stopped', async () => {
       const { balancer, provider } = replicas();
       const page = new OAuthPage(balancer, provider, await newProofKey());
       const { refreshToken } = await page.logIn();
@@ -63,7 +63,7 @@ for (const [name, kind] of Object.entries(kinds)) {
   describe(`20 tabs with one session, at three replicas behind ${name}, as deploy has it`, () => {
     const replicas = useReplicas(kind, withSessions);
 
-    it('refresh at once at one replica: one call; and at another one when theirs is gone', async () => {
+    it('refresh at once with one call at one replica, and at another replica when this one has stopped', async () => {
       const { balancer, provider } = replicas();
       const page = new SessionPage(() => balancer, provider);
       await page.logIn();

@@ -45,7 +45,7 @@ describe('a page and its API in Python behind Caddy, as docs/resources.md shows 
     },
   });
 
-  it('shows the person what the API has of them, and nobody else', async () => {
+  it('shows the person only their own data at the API', async () => {
     const tab = await openPage();
     await tab.goto(site().frontEnd);
     await shows(tab, 'You are not logged in.');

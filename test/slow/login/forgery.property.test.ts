@@ -138,7 +138,7 @@ describe('of any states and cookies in a callback,', () => {
     );
   });
 
-  it('a request in cookies opens to the one of its own login, or to nothing', () => {
+  it('a request in cookies opens only for its own login', () => {
     const long = Array.from({ length: 3 }, (_, index) => {
       const ctx = koaContext();
       const own = `${index}${randomBytes(1500).toString('base64url')}`.slice(0, 2000);

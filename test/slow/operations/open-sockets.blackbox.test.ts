@@ -125,7 +125,7 @@ describe('100 WebSockets and 100 event streams, under load', function () {
     await openAll();
   });
 
-  it('break when the process is killed, with the requests in flight, and nothing else is lost', async () => {
+  it('break when the process is killed, together with the requests in flight, and nothing else is lost', async () => {
     const killed = performance.now();
     await site.restart('SIGKILL');
     expect(await endings(open)).to.deep.equal({ 'webSocket: broken': 100, 'events: broken': 100 });

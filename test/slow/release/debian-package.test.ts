@@ -26,7 +26,7 @@ describe('the Debian package', () => {
     expect(digest()).to.equal(first);
   });
 
-  it('is made for arm64 too', () => {
+  it('is also made for arm64', () => {
     built.build('arm64');
     const { stdout } = run('dpkg-deb', ['--field', built.file('arm64'), 'Architecture']);
     expect(stdout).to.equal('arm64\n');

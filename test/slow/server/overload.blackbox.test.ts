@@ -35,7 +35,7 @@ describe('overload', () => {
     return answers;
   }
 
-  it('does not end a login: cookie and code stay good for the next try', async () => {
+  it('does not end a login, whose cookie and code stay valid for the next try', async () => {
     const release = holdCalls();
     const browser = new FakeBrowser(underTest);
     const login = await browser.start();
@@ -67,7 +67,7 @@ describe('overload', () => {
     await expectService(underTest());
   });
 
-  it('ends when calls fail, too', async () => {
+  it('also ends when calls fail', async () => {
     const { provider } = underTest();
     for (let time = 0; time < 2; time += 1) {
       provider.forget();
@@ -89,7 +89,7 @@ describe('overload', () => {
       return RawConnection.open(underTest().port).then((connection) => connection.say(request));
     }
 
-    it('ends for lookups: the calls are cancelled, and others are made', async () => {
+    it('ends for lookups, whose calls are cancelled so that other calls can be made', async () => {
       const { provider, process } = underTest();
       holdCalls();
       const authorization = `Authorization: Bearer ${canary('token')}\r\n`;

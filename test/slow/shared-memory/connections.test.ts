@@ -92,7 +92,7 @@ describe('relays reach their shared memory', () => {
     }
   });
 
-  it('with a password, and say what is wrong with another one', async () => {
+  it('with a password, and say what is wrong with another password', async () => {
     const server = await start('--requirepass', password);
     const passwordFile = await secretFile(password);
     const flags = { 'shared-memory': server.address, 'shared-memory-password-file': passwordFile };
@@ -170,7 +170,7 @@ describe('relays reach their shared memory', () => {
     }
   }
 
-  it('in a Cluster that is away for a while, as a user with few rights', async () => {
+  it('in a Cluster that does not answer for a while, as a user with few permissions', async () => {
     const server = await startNode();
     await join([server]);
     const rights = [...(await manualRights()), '+cluster|slots'];

@@ -128,7 +128,7 @@ describe('three relays in front of an application, in browsers', () => {
     });
   }
 
-  it('lose at most the login whose code one of them redeems as it is killed, which a link starts again', async () => {
+  it('lose at most the login whose code a relay redeems while it is killed, and a link starts this login again', async () => {
     const other = await loggedIn();
     const { promise: patience, resolve: release } = Promise.withResolvers<void>();
     const { onToken } = relays.provider;
@@ -173,7 +173,7 @@ describe('three relays in front of an application, in browsers', () => {
     expect(await statuses()).to.deep.equal([401, 401, 401]);
   });
 
-  it('are one relay to Chromium', async () => {
+  it('behave like a single relay for Chromium', async () => {
     const page = await openPage({ ignoreHTTPSErrors: true });
     await page.goto(`${relays.wiki}/first`);
     expect(await page.textContent('h1')).to.equal('ada at /first');

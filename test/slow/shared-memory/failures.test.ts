@@ -41,7 +41,7 @@ describe('relays whose shared memory', () => {
       }
     }));
 
-  it('is full refresh alone', () =>
+  it('is full refresh separately', () =>
     withServer(
       async (relays) => {
         const [line] = await logged(relays, 'shared memory is away');
@@ -90,7 +90,7 @@ describe('relays whose shared memory', () => {
     }
   });
 
-  it('is away at their start are ready after two seconds, and agree when it is there', () =>
+  it('does not run when they start are ready after two seconds, and agree when it runs', () =>
     withServer(
       async (relays, server) => {
         expect((await relays.at(0).get('/readyz')).status).to.equal(200);
@@ -104,7 +104,7 @@ describe('relays whose shared memory', () => {
       { isAway: true },
     ));
 
-  it('knows no logout of another relay while it is away, unless sessions must be checked', async () => {
+  it('know no logout of another relay while the server does not answer, unless sessions must be checked', async () => {
     for (const check of ['open', 'strict'] as const) {
       await withServer(
         async (relays, server) => {
@@ -132,7 +132,7 @@ describe('relays whose shared memory', () => {
     }
   });
 
-  it('dies with the relay that leads a refresh: others take over when its lock is over', () =>
+  it('dies with the relay that leads a refresh let other relays take over when its lock has ended', () =>
     withServer(async (relays, server) => {
       await relays.share();
       const leader = relays.at(0);

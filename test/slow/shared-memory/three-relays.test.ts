@@ -170,7 +170,7 @@ describe('three relays that share a memory', () => {
     }
   });
 
-  it('never give one login what was left for another, even if the values are swapped', async () => {
+  it('never give a login the result of another login, even if the values are swapped', async () => {
     const one = await relays().loggedInPage();
     const other = await relays().loggedInPage();
     await relays().server.run(['FLUSHALL']);

@@ -56,7 +56,7 @@ describe('a relay for a blog, as docs/cms.md says, in a new Debian system', () =
   /** Runs commands of the manual as root. */
   const run = (commands: string) => system.run(`sudo() { "$@"; }\ncd /root\n${commands}`);
 
-  it('logs an editor in, after the commands of the page and nothing else', () => {
+  it('logs an editor in, after only the commands of the page', () => {
     const [, name = ''] = /\.\/dist\/(login-relay\S+)/.exec(installation) ?? [];
     system.copy(built?.file() ?? '', `/root/${name}`);
     run(installation.replace('./dist/', './').replace('apt install', 'dpkg --install').replace(' caddy', ''));

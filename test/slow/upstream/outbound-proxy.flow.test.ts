@@ -75,7 +75,7 @@ describe('a relay behind an outbound proxy', () => {
       expect(requests).to.deep.equal(Array(logins).fill(['POST /token', 'GET /user']).flat());
     });
 
-    it('discovers the provider through the proxy, too', async () => {
+    it('also discovers the provider through the proxy', async () => {
       const relay = await start({ issuer: 'https://provider.example' });
       await relay.discoveryLine('discovered');
       expectUser(await relay.userOf('any'));

@@ -73,7 +73,7 @@ describe('a provider that misbehaves', () => {
       'sends a gzip bomb in a gzip': encoded(gzipSync(gzipSync(ofSize(64 * mebibyte))), 'gzip, gzip'),
     };
     for (const [name, behaviour] of Object.entries(unreachable)) {
-      it(`and ${name}: 502`, async () => {
+      it(`and ${name} leads to 502`, async () => {
         misbehave(behaviour);
         expectError(await underTest().logIn(), 502);
         expectError(await underTest().lookUp(), 502);
@@ -89,7 +89,7 @@ describe('a provider that misbehaves', () => {
         response.on('close', () => clearInterval(timer));
       },
     };
-    it(`and ${Object.keys(late).join(', or ')}: 504`, async () => {
+    it(`and ${Object.keys(late).join(', or ')} leads to 504`, async () => {
       const { provider } = impatient();
       const behaviours = Object.values(late);
       const behave: Behaviour = (response, call) =>
@@ -124,13 +124,13 @@ describe('a provider that misbehaves', () => {
       });
     }
 
-    it('and switches protocols: that status counts, at once', async () => {
+    it('and switches protocols fails at once because of this status', async () => {
       misbehave(rawBytes('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'));
       expectError(await underTest().logIn(), 400);
       expectError(await underTest().lookUp(), 401);
     });
 
-    it('and sends another status than 200 with any body: the status counts', async () => {
+    it('and sends another status than 200 with any body fails because of the status', async () => {
       const bodies: Behaviour[] = [
         truncatedChunks(500, sound),
         answer(500, Buffer.alloc(2 * mebibyte, 'x')),

@@ -1,8 +1,11 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { jsonOf, locationOf } from '../clients/support/clients-relay.ts';
 import { granted, navigation } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/request.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
+import { type Serving, serve } from '../harness/provider/serve.ts';
+import { eventually } from '../harness/system/eventually.ts';
 import { type DoorBrowser, fetching, ownForm } from './support/door-relay.ts';
 import { ada, apart, eve, providersRelay, type Registration, secret, wiki } from './support/providers-relay.ts';
 
@@ -300,6 +303,56 @@ describe('a reload of a resource with several providers', () => {
     await relay().reload({ ...relay().file(), otherProviders: changed });
     expect(await isOpen('provider')).to.deep.equal([true, true]);
     expect(await isOpen('second')).to.deep.equal([false, false]);
+  });
+});
+
+describe('an application of several providers behind the relay', () => {
+  const streaming: [string, string][] = [...fetching.slice(1), ['Accept', 'text/event-stream']];
+  let application: Serving;
+  /** The open event streams, by whom the application has been told of. */
+  const streams = new Map<string, ServerResponse>();
+  before(async () => {
+    application = await serve((request, response) => {
+      const user = `${request.headers['x-forwarded-user']}`;
+      if (request.url !== '/events') return void response.end(user);
+      streams.set(user, response.writeHead(200, { 'Content-Type': 'text/event-stream' }));
+      response.write(`data: ${user}\n\n`);
+    });
+  });
+  after(async () => await application.close());
+  const upstream = () => `upstream: 'http://127.0.0.1:${application.port}/'`;
+
+  it('learns ids with the name of the provider, by cookie and token', async () => {
+    const tokens = await Promise.all(registrations.map(async (one) => (await relay().tokensFrom(one))['access_token']));
+    await relay().reload(relay().file({ more: upstream() }));
+    for (const [index, registration] of registrations.entries()) {
+      const person = relay().person(relay().port);
+      const page = await person.visit(`${wiki}/notes`);
+      expect((await person.press(page, 'provider', registration)).text).to.equal(`${registration}:42`);
+      const sending = { path: '/', authority: new URL(wiki).host, headers: [bearer(tokens[index])] };
+      expect(`${(await relay().send(sending)).body}`).to.equal(`${registration}:42`);
+    }
+  });
+
+  it('loses the streams of a provider that a reload takes away, and no other one', async () => {
+    await relay().reload(relay().file({ more: upstream() }));
+    const opened = await Promise.all(
+      registrations.map(async (registration) => {
+        const person = relay().person(relay().port);
+        await person.press(await person.visit(`${wiki}/`), 'provider', registration);
+        return { registration, answer: person.open(`${wiki}/events`, streaming) };
+      }),
+    );
+    await eventually(async () => expect([...streams.keys()].sort()).to.deep.equal(['provider:42', 'second:42']));
+    await relay().reload(relay().file({ provider: '[provider]', frontEnds: apart, more: upstream() }));
+    const [first, second] = opened;
+    expect(`${(await second?.answer)?.body}`).to.equal('data: second:42\n\n');
+    streams.get('provider:42')?.end('data: still here\n\n');
+    expect(`${(await first?.answer)?.body}`).to.equal('data: provider:42\n\ndata: still here\n\n');
+    const ends = relay()
+      .lines.filter(({ ended }) => ended !== undefined)
+      .map(({ registration, ended }) => `${registration} ${ended}`);
+    expect(ends).to.include.members(['second reload', 'provider upstream']);
   });
 });
 

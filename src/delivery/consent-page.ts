@@ -68,6 +68,7 @@ const script = `
   const endQuiet = () => {
     quietSince = performance.now();
   };
+  // Where the part of the window ends that is on the screen: Infinity if all of the window is.
   const screenEdge = () => {
     const { availLeft = 0, availTop = 0, availWidth, availHeight } = screen;
     const cut = (size, beyond) => (beyond > frame ? size - (beyond * innerWidth) / outerWidth : Infinity);
@@ -76,6 +77,7 @@ const script = `
       bottom: Math.max(lowest, cut(innerHeight, screenY + outerHeight - availTop - availHeight)),
     };
   };
+  // Records which strips are in view, and since when.
   const look = (now) => {
     const { right, bottom: lowestShown } = screenEdge();
     document.documentElement.style.maxWidth = right === Infinity ? '' : Math.max(right, 0) + 'px';
@@ -92,6 +94,7 @@ const script = `
       }
     }
   };
+  // Scrolls to the first part that was not seen. Returns whether there is one.
   const showUnread = () => {
     for (const part of parts) {
       const { element, strips } = part;
@@ -110,6 +113,7 @@ const script = `
     }
     return false;
   };
+  // Begins the quiet second anew, without a sign of attention.
   const restart = () => {
     endQuiet();
     inTime.clear();
@@ -118,6 +122,7 @@ const script = `
     button.value = 'continue';
     look(quietSince);
   };
+  // Restarts, and forgets which parts were seen.
   const forget = () => {
     for (const part of parts) part.strips.length = 0;
     lowest = 0;

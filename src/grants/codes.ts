@@ -64,9 +64,11 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
      */
     open(code: string, frontEnd: { readonly audience: string; readonly kind: keyof typeof times.code }) {
       const opened = this.openExpired(code, frontEnd.audience);
+      if (opened === undefined) throw new RelayError('grant_invalid');
       const lifetime = times.code[frontEnd.kind];
-      const left = (opened?.issuedAt ?? 0) + lifetime - seconds();
-      if (opened === undefined || left > lifetime + clockSkew) throw new RelayError('grant_invalid');
+      const left = opened.issuedAt + lifetime - seconds();
+      // A code from the future.
+      if (left > lifetime + clockSkew) throw new RelayError('grant_invalid');
       if (left < 0) throw new RelayError('code_expired');
       return { login: opened.login, left: left * 1000 };
     },

@@ -78,13 +78,16 @@ export function createRedemptions(home: Home) {
   /** Revokes the tokens of an answer that nobody has fetched. */
   async function expire(key: string): Promise<void> {
     const kept = removeKept(key);
-    // Fails if another relay has handed the answer over, or is about to. While the shared memory is away, nobody knows,
-    // so the tokens stay.
+    // `mark` returns false if another relay has given the answer to the front end, or is about to. While the shared
+    // memory is away, this relay cannot know, so it revokes nothing.
     const isUnfetched = await redeemed.mark(key, redeemedTime);
     if (isUnfetched && !shared?.isAway()) kept?.revoke(kept.response);
   }
 
-  /** Keeps an answer for a repetition of its redemption, here and for the other relays. */
+  /**
+   * Keeps an answer, here and for the other relays, and takes back the mark that the code is redeemed, so that the
+   * redemption can be repeated.
+   */
   async function keep(redemption: Redemption, { response, at }: Answer): Promise<void> {
     const { key, binding, client, left, revoke } = redemption;
     if (left <= 0) {
@@ -96,7 +99,7 @@ export function createRedemptions(home: Home) {
     const evicted = keptHere.size > mostKept ? keyToEvict(keptHere) : undefined;
     if (evicted !== undefined) await expire(evicted);
     const outcome = { response: reduceLifetimes({ response, at }, now()), heldFor: binding };
-    // Leave the answer before taking the mark back: a relay that finds neither would send the provider's code again.
+    // In this order, because a relay that finds neither answer nor mark would send the provider's code again.
     await shared?.leave(letter, key, outcome, Math.ceil(left));
     await redeemed.unmark(key, redeemedTime);
   }

@@ -39,7 +39,8 @@ async function lookUpRecord(ctx: Context, accessToken: string, find: FindRegistr
   ctx.state.registration = source.name;
   const registration = source.current();
   const lookUp = (isLimited: boolean) => {
-    // A limited call continues if the client hangs up. Otherwise, the client could avoid the limit by hanging up early.
+    // A limited call continues if the client hangs up, or the client could avoid the limit by hanging up early. If the
+    // client has gone before the call, there is none.
     const mayAbort = !isLimited || ctx.res.closed;
     const signal = mayAbort ? clientGoneSignal(ctx) : undefined;
     return registration.lookUpUser(accessToken, recordCall(ctx), signal);

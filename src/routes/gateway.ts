@@ -160,7 +160,7 @@ function passAsApi(resource: Resource, upstream: Upstream): PassRules {
     requestHeaders: (ctx, opened) => ({
       ...resourceRequestHeaders(ctx.req.headers),
       ...publicAddress(publicUrl),
-      ...(upstream.givesToken && { authorization: requireCredentials(opened) }),
+      ...(upstream.givesToken && { authorization: `Bearer ${requireProviderToken(opened)}` }),
     }),
     failureInsteadOf(status) {
       const { givesToken } = upstream;
@@ -267,13 +267,13 @@ function knownIdentityHeaders(opened: AccessTokenContent): Readonly<Record<strin
 }
 
 /**
- * The provider's token, which the resource's token holds.
+ * The provider's token in a token for the resource.
  *
- * @throws {RelayError} `resource_token_expired` if it holds none, because the resource was not configured to pass it on
- *   when the token was issued; `token_malformed` if a header cannot carry it
+ * @throws {RelayError} `resource_token_expired` if there is none, because the resource was configured without it when
+ *   the token was issued; `token_malformed` if a header cannot carry it
  */
-function requireCredentials({ providerToken }: AccessTokenContent): string {
+function requireProviderToken({ providerToken }: AccessTokenContent): string {
   if (providerToken === undefined) throw new RelayError('resource_token_expired');
   if (!isCredential(providerToken)) throw new RelayError('token_malformed');
-  return `Bearer ${providerToken}`;
+  return providerToken;
 }

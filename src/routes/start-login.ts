@@ -70,8 +70,9 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   });
   await withFailureAnswer(frontEnd.deliveryOf({ state }).fail, () => {
     const returnTo = tokenDelivery === 'session' ? readReturnTo(query, origin) : undefined;
-    const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
-    redirectToProvider(ctx, place, { state, returnTo, ...readScopeAndAccount(query, place, narrow) });
+    const whole = configuredScope(place);
+    const scope = scopeToRequest(place, isCms ? scopeWithin(query, whole) : whole);
+    redirectToProvider(ctx, place, { state, returnTo, scope, ...readAccount(query) });
   });
 }
 
@@ -135,44 +136,64 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
 /** Reads and validates an OAuth request. @param isOpen whether the client is unregistered, so that the person is asked */
 function readOAuthRequest(query: Query, place: StartPlace, redirectUri: string, isOpen: boolean) {
   const { registration, frontEnd } = place;
-  const { kind, client, resources } = frontEnd;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = requireCodeChallenge(query);
-  const isForProvider = resources.length === 0;
-  // For a page without resources, `resource` is the provider's parameter, and may have any value.
-  const named = kind === 'native' || !isForProvider ? readResource(query) : undefined;
-  const own = isForProvider ? undefined : requireResource(resources, named);
-  // The provider does not know the words of a resource's scope.
-  const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
-  // A program requests scopes that it knows from other servers, and gets as much of them as it may have. A page is written
-  // for this relay, so it is refused if it requests too much.
-  const isLenient = isOpen || kind === 'native' || own !== undefined;
-  const narrow = (whole?: string) => (isLenient ? scopeWithin(asked, whole) : (narrowScope(asked, whole) ?? whole));
-  const { scope, ...account } = readScopeAndAccount(query, place, narrow, own);
+  const { resource, named } = readRequestedResource(query, frontEnd);
+  const scope = scopeToRequest(place, requestedScope(query, place, isOpen, resource), resource);
   // The question shows the scope only if the client can act with the provider's token, itself or through a resource.
-  const isScopeShown = own === undefined || actsAtProvider(own);
-  const hasConsent = isOpen && isScopeShown ? (true as const) : undefined;
-  const resource = own ? { ownResource: own.url } : { providerResource: named };
-  const oauth = { redirectUri, codeChallenge, client, scope, hasConsent, ...resource };
-  return { oauth, ...account };
+  const isScopeShown = resource === undefined || actsAtProvider(resource);
+  const oauth = {
+    redirectUri,
+    codeChallenge,
+    client: frontEnd.client,
+    scope,
+    hasConsent: isOpen && isScopeShown ? (true as const) : undefined,
+    ownResource: resource?.url,
+    providerResource: resource === undefined ? named : undefined,
+  };
+  return { oauth, ...readAccount(query) };
 }
 
 /**
- * Reads which scope and account a start requests from the provider.
+ * Reads the parameter `resource` of an OAuth request.
  *
- * @param narrow picks the requested part of the configured scope
+ * @returns the resource of the relay that the login is for, if it is for one; and the `resource` that the request names
+ * @throws {RelayError} `resource_refused`
  */
-function readScopeAndAccount(
-  query: Query,
-  { registration, frontEnd }: StartPlace,
-  narrow: (whole?: string) => string | undefined,
-  resource?: Resource,
-) {
-  const { provider, scopeWithAccess } = registration.current();
-  const { scope: whole = provider.scope } = frontEnd;
-  const scope = scopeWithAccess(narrow(whole), whole, frontEnd, resource);
-  const otherAccount = query['prompt'] === 'select_account';
-  return { scope, otherAccount, loginHint: readLoginHint(query) };
+function readRequestedResource(query: Query, { kind, resources }: FrontEnd) {
+  const isForProvider = resources.length === 0;
+  // For a page without resources, `resource` is the provider's parameter, and may have any value.
+  const named = isForProvider && kind !== 'native' ? undefined : readResource(query);
+  const resource = isForProvider ? undefined : requireResource(resources, named);
+  return { resource, named };
+}
+
+/** The part of the configured scope that an OAuth request asks for. */
+function requestedScope(query: Query, place: StartPlace, isOpen: boolean, resource: Resource | undefined) {
+  const whole = configuredScope(place);
+  // The provider does not know the words of a resource's scope.
+  const asked = resource ? { ...query, scope: scopeWithout(query['scope'], resource.scope) } : query;
+  // A program requests scopes that it knows from other servers, and gets as much of them as it may have. A page is written
+  // for this relay, so it is refused if it requests too much.
+  const isLenient = isOpen || place.frontEnd.kind === 'native' || resource !== undefined;
+  return isLenient ? scopeWithin(asked, whole) : (narrowScope(asked, whole) ?? whole);
+}
+
+/** The whole scope that a front end may request. */
+function configuredScope({ registration, frontEnd }: StartPlace): string | undefined {
+  const { provider } = registration.current();
+  return frontEnd.scope ?? provider.scope;
+}
+
+/** Adds the words to a part of the configured scope that the questions about the person need. */
+function scopeToRequest(place: StartPlace, part: string | undefined, resource?: Resource): string | undefined {
+  const { registration, frontEnd } = place;
+  return registration.current().scopeWithAccess(part, configuredScope(place), frontEnd, resource);
+}
+
+/** Reads which account the person wants to use at the provider. */
+function readAccount(query: Query) {
+  return { otherAccount: query['prompt'] === 'select_account', loginHint: readLoginHint(query) };
 }
 
 const unknownClient = ({ client_id: asked }: Query) => new RelayError('client_unknown', { asked: beginningOf(asked) });

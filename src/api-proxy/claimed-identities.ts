@@ -2,8 +2,9 @@
  * Request headers by which applications behind other proxies learn who the person is. A client that may send one could
  * claim to be anybody, so the gateway removes them. The templates in `deploy/` remove the same ones.
  *
- * A `*` at the end of a pattern stands for any ending. `_` counts as `-`, because many applications read both alike.
- * Each pattern has the names that known proxies send, because nginx can remove a header only by its full name.
+ * The keys are patterns, in which a `*` at the end stands for any ending. `_` counts as `-`, because many applications
+ * read both alike. The values are the names that known proxies send, because nginx can only remove a header by its full
+ * name.
  */
 export const claimedIdentities: Readonly<Record<string, readonly string[]>> = {
   // This relay, oauth2-proxy
@@ -97,12 +98,13 @@ export const claimedIdentities: Readonly<Record<string, readonly string[]>> = {
 };
 
 const patterns = Object.keys(claimedIdentities).map((pattern) => pattern.replace(/\*$/, '.*'));
-const claimed = new RegExp(`^(?:${patterns.join('|')})$`);
+const claimedPattern = new RegExp(`^(?:${patterns.join('|')})$`);
 
 /**
- * Whether applications may take a request header for a person's identity. @param name lower case, only `a-z`, `0-9`,
- * `-`
+ * Whether applications may take a request header for a person's identity.
+ *
+ * @param name in lower case, with no other characters than `a-z`, `0-9` and `-`
  */
 export function claimsIdentity(name: string): boolean {
-  return claimed.test(name);
+  return claimedPattern.test(name);
 }

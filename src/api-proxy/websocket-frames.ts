@@ -1,4 +1,4 @@
-/** Why a WebSocket is closed, as its client reads it. @see RFC 6455 §7.4.1 */
+/** The code and reason that the client of a WebSocket reads at its end. @see RFC 6455 §7.4.1 */
 export interface Closing {
   /** 1001: the server goes away; 1008: the client may not go on. */
   readonly code: 1001 | 1008;
@@ -6,8 +6,8 @@ export interface Closing {
   readonly reason: string;
 }
 
-/** A close frame of a server. @see RFC 6455 §5.5.1 */
-export function closeFrame({ code, reason }: Closing): Buffer {
+/** Builds the close frame of a server. @see RFC 6455 §5.5.1 */
+export function buildCloseFrame({ code, reason }: Closing): Buffer {
   const text = Buffer.from(reason);
   const frame = Buffer.alloc(4);
   frame.writeUInt8(0x88, 0);
@@ -16,12 +16,12 @@ export function closeFrame({ code, reason }: Closing): Buffer {
   return Buffer.concat([frame, text]);
 }
 
-/** The longest header: two bytes, eight of a length, four of a mask. */
+/** Two bytes, eight of a length, and four of a mask. */
 const longestHeader = 14;
 
 /**
- * Follows where the frames of one side end, without a look at their content. A frame of the relay must begin there: within
- * another one, the client would take it for a part of a message.
+ * Finds out where the frames of one side end. A frame of the relay must begin there, because within another frame, the
+ * client would take it for a part of a message.
  *
  * @see RFC 6455 §5.2
  */
@@ -37,7 +37,7 @@ export class FrameBoundaries {
   }
 
   /**
-   * Takes what comes next.
+   * Follows the next bytes.
    *
    * @param untilBoundary whether to stop at the first end of a frame
    * @returns the number of bytes that were taken
@@ -62,13 +62,19 @@ export class FrameBoundaries {
     if (this.#headerBytes < 2) return;
     const second = this.#header.readUInt8(1);
     const shortLength = second & 0x7f;
-    const bytesOfLength = shortLength === 127 ? 8 : shortLength === 126 ? 2 : 0;
-    const bytesOfMask = second & 0x80 ? 4 : 0;
-    if (this.#headerBytes < 2 + bytesOfLength + bytesOfMask) return;
+    const extendedLengthBytes = extendedLengthSizes.get(shortLength) ?? 0;
+    const maskBytes = second & 0x80 ? 4 : 0;
+    if (this.#headerBytes < 2 + extendedLengthBytes + maskBytes) return;
     this.#headerBytes = 0;
-    if (bytesOfLength === 0) this.#payloadLeft = shortLength;
-    else if (bytesOfLength === 2) this.#payloadLeft = this.#header.readUInt16BE(2);
-    // Beyond 2^53 the last digits are lost: nobody sends so much.
+    if (extendedLengthBytes === 0) this.#payloadLeft = shortLength;
+    else if (extendedLengthBytes === 2) this.#payloadLeft = this.#header.readUInt16BE(2);
+    // Beyond 2^53, the last digits are lost, but nobody sends so much.
     else this.#payloadLeft = Number(this.#header.readBigUInt64BE(2));
   }
 }
+
+/** The lengths that stand for a longer length after them, and the bytes of that length. */
+const extendedLengthSizes: ReadonlyMap<number, 2 | 8> = new Map([
+  [126, 2],
+  [127, 8],
+]);

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, clockSkew } from '../clock.ts';
-import { RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { atDoor, createLoginCookies } from '../login/cookies.ts';
 import { deriveCodeChallenge, deriveLoginParts } from '../login/pkce.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal } from '../sealing/sealed.ts';
+import { createSeal } from '../sealing/seal.ts';
 import { times } from '../times.ts';
 
 const secretLength = 32;
@@ -142,12 +142,12 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
     },
     /** The login in this browser's cookies. Undefined if they are gone, altered or too old. */
     find(ctx: Context, state: string): DoorLogin | undefined {
-      const login = unlessFailed(() => openLogin(ctx, state));
+      const login = undefinedIfFailed(() => openLogin(ctx, state));
       return login !== undefined && isInTime(login.at, now) ? login : undefined;
     },
     /** Clears the cookies of a login once the browser has shown the cookie of the door. */
     finish(ctx: Context, state: string): void {
-      const isOfBrowser = unlessFailed(() => cookies.get(ctx, loginId(state))) !== undefined;
+      const isOfBrowser = undefinedIfFailed(() => cookies.get(ctx, loginId(state))) !== undefined;
       if (isOfBrowser) cookies.finish(ctx, loginId(state), now());
     },
     /**

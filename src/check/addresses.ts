@@ -2,7 +2,7 @@ import type { FrontEndConfig } from '../config/config.ts';
 import { resourcesOfFrontEnd } from '../config/registration-config.ts';
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
-import { exampleOf, matches } from '../origins/origin-pattern.ts';
+import { exampleOrigin, matches } from '../origins/origin-pattern.ts';
 import { examplePage } from '../origins/redirect-uri.ts';
 import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -23,7 +23,7 @@ export function checkAddresses(
 ): Finding[] {
   const relay = new URL(callbackUri);
   // Programs, and pages that are not known yet, have no origin.
-  const frontEnd = new URL(exampleOf(origin ?? relay.origin));
+  const frontEnd = new URL(exampleOrigin(origin ?? relay.origin));
   const { authorizeUrl, tokenUrl, userUrl } = provider ?? {};
   const endpoints = [authorizeUrl, tokenUrl, userUrl].flatMap((url) => url ?? []);
   const { ok, warning } = addressFindings;

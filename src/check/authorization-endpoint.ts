@@ -1,7 +1,7 @@
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { longestState } from '../login/state.ts';
 import { chooseNonce, createAuthorizationUrls, withLoginParameters } from '../oauth/authorization-request.ts';
-import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
+import { type ProviderErrorCode, readProviderErrorCode } from '../providers/error-codes.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { explainProviderTrouble, httpGet, isHtml, redirectTarget } from './answer.ts';
 import { adviseOnUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
@@ -115,7 +115,7 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   const target = redirectTarget(answer, url);
   if (target === null) return endpoint.problem('redirects without a usable Location', fix);
   if (target !== undefined) {
-    const code = providerErrorCode(target.searchParams.get('error'));
+    const code = readProviderErrorCode(target.searchParams.get('error'));
     // Without an error, the redirect leads to the login page.
     if (code === undefined) return undefined;
     // A provider sends errors to the callback only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
@@ -133,7 +133,7 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
       `${fix}; or correct ${describe('clientId')}`,
     );
   }
-  const code = providerErrorCode(Buffer.from(body).toString('utf8', 0, longestCode).trim());
+  const code = readProviderErrorCode(Buffer.from(body).toString('utf8', 0, longestCode).trim());
   // `other` means that the body is some text without a known code.
   if (code !== undefined && code !== 'other') {
     return problemOfRefusal(code, adviceByCode[code] ?? `${compare}; ${open}`);

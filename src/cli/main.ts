@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { wipeSecrets } from '../config/secret-variables.ts';
 import { ConfigError, ListenError } from '../failures/start-errors.ts';
-import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
+import { errorLevel, isReadByJournal, withPriority } from '../observability/systemd-journal.ts';
 import { OutputError, printError, wrap } from './print.ts';
 import { createProgram } from './program.ts';
 import { describeUsageError } from './usage-error.ts';

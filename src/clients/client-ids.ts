@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type Clock, clockSkew, nowInSeconds } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal, isPossible } from '../sealing/sealed.ts';
+import { couldBeIssued, createSeal } from '../sealing/seal.ts';
 import { longestDays } from '../times.ts';
 import type { ClientMetadata } from './read-metadata.ts';
 
@@ -47,7 +47,7 @@ export function createClientIds(keys: KeyRing, frontEnd: string, audience: strin
       const opened = seal.open(sealed, frontEnd, audience);
       if (opened === undefined) return undefined;
       const { endsAt, ...client } = opened;
-      if (!isPossible(nowInSeconds(now), endsAt, longestDays.clientId * 86_400 + clockSkew, now)) return undefined;
+      if (!couldBeIssued(nowInSeconds(now), endsAt, longestDays.clientId * 86_400 + clockSkew, now)) return undefined;
       if (!evenIfExpired && now() >= endsAt * 1000) throw new RelayError('client_expired');
       return client;
     },

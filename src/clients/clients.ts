@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { AddressLimits } from '../login/address-limits.ts';
-import { mayBeOfStranger } from '../origins/app-schemes.ts';
+import { mayUnregisteredClientUse } from '../origins/app-schemes.ts';
 import type { OriginPattern } from '../origins/origin-pattern.ts';
 import { deriveKeysFromFile, type KeyRing } from '../sealing/keys.ts';
 import type { Secret } from '../sealing/secret.ts';
@@ -157,5 +157,5 @@ function createSealedClients(
 /** Drops redirect URIs whose schemes are not allowed any more. */
 const dropForeignSchemes = <Of extends ClientMetadata>(client: Of, schemes: readonly string[]): Of => ({
   ...client,
-  redirectUris: client.redirectUris.filter((uri) => mayBeOfStranger(uri, schemes)),
+  redirectUris: client.redirectUris.filter((uri) => mayUnregisteredClientUse(uri, schemes)),
 });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { mayBeOfStranger } from '../origins/app-schemes.ts';
-import { nativeRedirectUri } from '../origins/schemas.ts';
+import { mayUnregisteredClientUse } from '../origins/app-schemes.ts';
+import { nativeRedirectUri } from '../origins/origin-schemas.ts';
 
 /** A client that is not registered in the configuration. */
 export interface Client extends ClientMetadata {
@@ -45,7 +45,7 @@ export function readRegistrableUris(given: unknown, ownSchemes: readonly string[
   if (!listed.success) return undefined;
   const read = listed.output.map((text) => {
     const [uri] = readRedirectUris([text]) ?? [];
-    return { text, uri: uri !== undefined && mayBeOfStranger(uri, ownSchemes) ? uri : undefined };
+    return { text, uri: uri !== undefined && mayUnregisteredClientUse(uri, ownSchemes) ? uri : undefined };
   });
   return {
     redirectUris: read.flatMap(({ uri }) => uri ?? []),

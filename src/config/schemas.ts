@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { parseAddress } from '../memory/redis-client.ts';
-import { redirectUri } from '../origins/schemas.ts';
+import { redirectUri } from '../origins/origin-schemas.ts';
 
 /** The type of a value in YAML and JSON, as JSON Schema writes it. By default, a string. */
 export interface ValueType {

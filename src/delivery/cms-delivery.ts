@@ -2,7 +2,7 @@ import type { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { answerWith } from '../http/error-responder.ts';
-import { expressionOf, hasStar, type OriginPattern } from '../origins/origin-pattern.ts';
+import { hasStar, type OriginPattern, toRegExpSource } from '../origins/origin-pattern.ts';
 import type { Delivery } from './delivery.ts';
 import { html } from './html.ts';
 import { headingOfFailure } from './page-texts.ts';
@@ -21,7 +21,7 @@ export function cmsDelivery(backend: string, origins: readonly OriginPattern[], 
   const policy = pages.policy({ script });
   const addresses = {
     origins: origins.filter((one) => !hasStar(one)),
-    patterns: origins.filter(hasStar).map(expressionOf),
+    patterns: origins.filter(hasStar).map(toRegExpSource),
   };
 
   /** Creates the page in the popup. If it cannot hand the result over, it tells the person. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Client } from '../clients/read-metadata.ts';
 import type { Asker } from '../login/state.ts';
-import { ownedPartOf } from '../origins/domains.ts';
+import { findOwnedPart } from '../origins/owned-domains.ts';
 import { type Content, html, type Markup } from './html.ts';
 import type { Label } from './page-texts.ts';
 import type { Pages } from './pages.ts';
@@ -337,6 +337,6 @@ const longestHost = 60;
  */
 function emphasizeOwner(host: string): Content {
   const { hostname } = new URL(`https://${host}`);
-  const start = hostname.length - ownedPartOf(hostname).length;
+  const start = hostname.length - findOwnedPart(hostname).length;
   return start === 0 ? host : html`<i>${host.slice(0, start)}</i><b>${host.slice(start)}</b>`;
 }

@@ -1,4 +1,4 @@
-import { type FailureCode, type RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { type FailureCode, type RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import { type Action, type Context, truncatedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import { isShortHeader } from '../http/request-guards.ts';
@@ -138,7 +138,7 @@ function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, isOfDoor, or
 /** The request in a start, without unusable parameters, which would fail again. */
 function requestOfStart(query: Query, origin: string | undefined): FrontEndRequest {
   return {
-    state: unlessFailed(() => readFrontEndState(query)),
-    returnTo: unlessFailed(() => readReturnTo(query, origin)),
+    state: undefinedIfFailed(() => readFrontEndState(query)),
+    returnTo: undefinedIfFailed(() => readReturnTo(query, origin)),
   };
 }

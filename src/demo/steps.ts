@@ -1,4 +1,4 @@
-import { effectOf, hasFailed, isOfLogin, onToProvider } from '../observability/request-effect.ts';
+import { concernsLogin, describeEffect, hasFailed, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-log.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 
@@ -40,14 +40,14 @@ export function createSteps() {
 
 /** Whether a request is a step of a login, and not a preflight, script or probe. */
 function isShown({ method, action }: RequestRecord): boolean {
-  return method !== 'OPTIONS' && (isOfLogin(action) || action === 'user' || action === 'check');
+  return method !== 'OPTIONS' && (concernsLogin(action) || action === 'user' || action === 'check');
 }
 
 /**
  * Whether a request begins a login: it leads to the provider, or registers a client, whose start leads to a question.
  */
 function beginsLogin(record: RequestRecord): boolean {
-  const isStart = record.method === 'GET' && effectOf(record) === onToProvider;
+  const isStart = record.method === 'GET' && describeEffect(record) === onToProvider;
   return isStart || record.action === 'register';
 }
 
@@ -57,7 +57,7 @@ function describeStep(record: RequestRecord, frontEnd: string | undefined) {
   return {
     request: `${method} ${(route ?? '').replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
-    effect: effectOf(record) ?? 'done',
+    effect: describeEffect(record) ?? 'done',
     call: provider && describeCall(provider),
     frontEnd,
     failed: hasFailed(record),

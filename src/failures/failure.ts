@@ -17,9 +17,10 @@ export type OAuthError =
   | 'unsupported_response_type'
   | 'use_dpop_nonce';
 
+/** The answer to a failure. */
 export interface Failure {
   readonly status?: number;
-  /** What happened and what to do, for the caller. It never quotes input. */
+  /** Tells the caller what happened and what to do. It never quotes input. */
   readonly detail: string;
   /** The detail once the code may be spent, so that a retry of the callback would fail. */
   readonly detailOnceSpent?: string;
@@ -31,8 +32,8 @@ export interface Failure {
 /** Failures by their stable names. A text alone is the detail. */
 export type Failures = Readonly<Record<string, Failure | string>>;
 
-/** Failures that only differ in their details. @param answer the rest, or only their OAuth error */
-export function each<Name extends string>(
+/** Creates failures that only differ in their details. @param answer the rest of the answer, or only its OAuth error */
+export function withSameAnswer<Name extends string>(
   answer: OAuthError | Omit<Failure, 'detail'>,
   details: Readonly<Record<Name, string>>,
 ) {
@@ -42,8 +43,8 @@ export function each<Name extends string>(
   return failures as Readonly<Record<Name, Failure>>;
 }
 
-/** A failure that may be over in a moment. If a code may be spent, the login has to start again. */
-export function passing(status: number, what: string) {
+/** Creates a failure that may be over in a moment. If a code may be spent, the login has to start again. */
+export function temporary(status: number, what: string) {
   const detail = `${what} Try again in a moment.`;
   return { status, detail, detailOnceSpent: `${what} Start the login again.` };
 }

@@ -1,7 +1,7 @@
-import { each, type Failures } from './failure.ts';
+import { type Failures, withSameAnswer } from './failure.ts';
 
 export const frontEndFailures = {
-  ...each('unauthorized_client', {
+  ...withSameAnswer('unauthorized_client', {
     client_unknown: 'The client_id is missing or given more than once, or no front end of this relay has it.',
     client_unauthorized:
       'This front end does not log in with OAuth requests. If it has sessions, set mode: "session" in the browser client.',
@@ -12,10 +12,10 @@ export const frontEndFailures = {
   redirect_uri_unknown: 'The redirect_uri is missing, given more than once, or not configured for this front end.',
   request_invalid: 'The authorization request is not valid. The error_description at the redirect URI says why.',
   cms_backend_wrong: 'The parameter provider does not name the backend of a CMS that logs in here.',
-  ...each('unsupported_response_type', {
+  ...withSameAnswer('unsupported_response_type', {
     response_type_unsupported: 'The response_type must be code.',
   }),
-  ...each('invalid_scope', {
+  ...withSameAnswer('invalid_scope', {
     scope_refused: 'The scope goes beyond the one that is configured for this front end.',
     consent_exceeded:
       'The provider grants more than the person has agreed to here, perhaps because it granted more to another program before. The person can remove that grant at the provider, and log in again.',
@@ -29,10 +29,10 @@ export const frontEndFailures = {
       'The Content-Type must be application/x-www-form-urlencoded or application/json, without a Content-Encoding.',
   },
   body_too_large: { status: 413, detail: 'The body is larger than 16 KiB.' },
-  ...each('invalid_client', {
+  ...withSameAnswer('invalid_client', {
     client_id_wrong: 'The client_id is missing, or no front end of this relay has it.',
   }),
-  ...each(
+  ...withSameAnswer(
     { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="token"' }, oauthError: 'invalid_client' },
     {
       machine_secret_wrong:
@@ -53,18 +53,18 @@ export const frontEndFailures = {
   },
   client_document_invalid:
     'The metadata document of this client cannot be used. It must be JSON of at most 5 KiB, with status 200, the same client_id, and redirect_uris that native clients may have.',
-  ...each('invalid_client_metadata', {
+  ...withSameAnswer('invalid_client_metadata', {
     client_metadata_invalid: 'The client metadata must be a JSON object that is not too long.',
   }),
-  ...each('invalid_redirect_uri', {
+  ...withSameAnswer('invalid_redirect_uri', {
     redirect_uris_invalid:
       'The redirect_uris must be a list of 1 to 20 addresses. At least one must be at https, at http on 127.0.0.1, [::1] or localhost, or at an app scheme: one with a dot such as com.example.app:/callback, one of a known editor, or one of clients.schemes.',
   }),
-  ...each('invalid_target', {
+  ...withSameAnswer('invalid_target', {
     resource_refused:
       'The resource must be one that this client may use, written as in its metadata: a URL without a fragment, given once. In a token request, it must be the one of the login.',
   }),
-  ...each('access_denied', {
+  ...withSameAnswer('access_denied', {
     consent_denied: 'The login was cancelled before the provider was asked. Start it again.',
   }),
   origin_foreign: {
@@ -72,10 +72,10 @@ export const frontEndFailures = {
     detail:
       'The request comes from a page that is not at the origin of the front end. For an app or browser extension, add its origin to origins of the native front end.',
   },
-  ...each('unsupported_grant_type', {
+  ...withSameAnswer('unsupported_grant_type', {
     grant_unsupported: 'This relay does not support the grant_type.',
   }),
-  ...each('invalid_grant', {
+  ...withSameAnswer('invalid_grant', {
     grant_invalid: 'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
     code_expired:
       'The code has expired: it is valid for one minute, or for five minutes in a native program. Log in again.',
@@ -86,11 +86,11 @@ export const frontEndFailures = {
       'The refresh token was replaced more than a minute ago. Somebody may have a copy, so the login has ended. Log in again.',
     refresh_refused: 'The provider does not renew this login. Log in again.',
   }),
-  ...each('invalid_dpop_proof', {
+  ...withSameAnswer('invalid_dpop_proof', {
     proof_missing: 'The refresh token is bound to a key. Send a DPoP proof of that key.',
     proof_invalid: 'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
   }),
-  ...each('use_dpop_nonce', {
+  ...withSameAnswer('use_dpop_nonce', {
     nonce_required: 'The DPoP proof must contain the nonce of the header DPoP-Nonce. Send another proof with it.',
   }),
 } as const satisfies Failures;

@@ -1,14 +1,14 @@
-import { each, type Failures } from './failure.ts';
+import { type Failures, withSameAnswer } from './failure.ts';
 
 const tooManyRequests = { status: 429 };
 const inASecond = { status: 503, headers: { 'Retry-After': '1' } };
 
 export const httpFailures = {
-  ...each(tooManyRequests, {
+  ...withSameAnswer(tooManyRequests, {
     rate_limited: 'Too many requests come from this address. Nothing is lost: try again in a minute.',
     too_many_refusals: 'The provider refused too many logins or tokens from this address. Try again in ten minutes.',
   }),
-  ...each(inASecond, {
+  ...withSameAnswer(inASecond, {
     overloaded: 'Too many logins and lookups are in flight. Try again in a moment.',
     memory_away:
       'The memory that the relays share does not answer, and going on without it could end the login. Nothing is lost: try again in a moment.',

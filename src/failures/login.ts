@@ -1,4 +1,4 @@
-import { each, type Failures } from './failure.ts';
+import { type Failures, withSameAnswer } from './failure.ts';
 
 /** Failures of a login: its start, its callback, its state. */
 export const loginFailures = {
@@ -23,7 +23,7 @@ export const loginFailures = {
   issuer_missing: 'The response does not say which provider it comes from. Start the login again.',
   navigation_required: 'A person has to answer here. Open this address in a window of its own.',
   callback_framed: 'A login cannot be finished inside a frame. Open it in its own window.',
-  ...each('access_denied', {
+  ...withSameAnswer('access_denied', {
     app_requested:
       'An owner of the organization has to approve the app at the provider first. Start the login again after that.',
     access_denied: 'The login was cancelled or denied at the provider (access_denied). Start it again.',
@@ -34,7 +34,7 @@ export const loginFailures = {
     detail: 'This account may not use this application. Log in with another account.',
     oauthError: 'access_denied',
   },
-  ...each(
+  ...withSameAnswer(
     { status: 403, oauthError: 'access_denied' },
     {
       sso_required:
@@ -47,7 +47,7 @@ export const loginFailures = {
         'The provider restricts your account. Log in at the provider itself and do what it asks for, such as accepting terms or changing the password. Then log in here again.',
     },
   ),
-  ...each('invalid_grant', {
+  ...withSameAnswer('invalid_grant', {
     access_ended: 'This account may no longer use this application. Log in with another account.',
   }),
   access_unchecked: {

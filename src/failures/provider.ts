@@ -1,24 +1,24 @@
-import { each, type Failures, passing } from './failure.ts';
+import { type Failures, temporary, withSameAnswer } from './failure.ts';
 
 export const providerFailures = {
-  ...each('invalid_grant', {
+  ...withSameAnswer('invalid_grant', {
     code_refused: 'Token retrieval failed: the provider refused the authorization code. Start the login again.',
     token_refused: 'Token retrieval failed: the provider refused the token request. Start the login again.',
   }),
-  ...each('server_error', {
+  ...withSameAnswer('server_error', {
     client_refused:
       'Token retrieval failed: the provider refused the client identifier or secret of this relay. Only its operator can fix this.',
     redirect_uri_refused:
       'Token retrieval failed: the provider refused the callback URL of this relay. Only its operator can fix this.',
     token_missing: "The access token is empty: the provider's response has no usable token. Start the login again.",
   }),
-  ...each('temporarily_unavailable', {
+  ...withSameAnswer('temporarily_unavailable', {
     token_endpoint_failed:
       'Token retrieval failed: the provider reports an internal problem. Start the login again in a moment.',
   }),
-  provider_unreachable: passing(502, 'The provider could not be reached.'),
-  provider_answer_unusable: passing(502, 'The provider sent a response that the relay cannot use.'),
-  provider_timeout: passing(504, 'The provider took too long to answer.'),
+  provider_unreachable: temporary(502, 'The provider could not be reached.'),
+  provider_answer_unusable: temporary(502, 'The provider sent a response that the relay cannot use.'),
+  provider_timeout: temporary(504, 'The provider took too long to answer.'),
   user_record_signed: {
     status: 502,
     detail:

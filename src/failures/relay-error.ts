@@ -1,4 +1,4 @@
-import type { ProviderErrorCode } from '../providers/refusals.ts';
+import type { ProviderErrorCode } from '../providers/error-codes.ts';
 import type { Failure, Failures, OAuthError } from './failure.ts';
 import { frontEndFailures } from './front-end.ts';
 import { httpFailures } from './http.ts';
@@ -21,7 +21,7 @@ export type FailureCode = keyof typeof failures;
 
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
-/** The failures after which somebody first has to do something at the provider. */
+/** The failures after which the person or an administrator has to do something at the provider. */
 export const refusalsAtProvider = [
   'sso_required',
   'application_unapproved',
@@ -29,7 +29,7 @@ export const refusalsAtProvider = [
   'account_restricted',
 ] as const satisfies readonly FailureCode[];
 
-/** Why a field of a person's record does not count. It never contains a value of the field. */
+/** A reason why a field of a person's record does not count. It never contains the value of the field. */
 export interface FieldFault {
   /** The path of the field, as in the configuration or the preset. */
   readonly field: string;
@@ -54,40 +54,40 @@ export class RelayError extends Error {
 
   /**
    * @param code decides status, detail and headers
-   * @param more replaces status, OAuth error and detail, which must not quote input, and adds headers
+   * @param options replace status, OAuth error and detail, which must not quote input, and add headers
    */
-  constructor(code: FailureCode, more: More = {}) {
+  constructor(code: FailureCode, options: FailureOptions = {}) {
     super(code);
-    const failure = failureOf(code);
+    const failure = findFailure(code);
     this.code = code;
-    this.status = more.status ?? failure.status ?? 400;
-    this.detail = more.detail ?? failure.detail;
-    const { retryIn } = more;
+    this.status = options.status ?? failure.status ?? 400;
+    this.detail = options.detail ?? failure.detail;
+    const { retryIn } = options;
     this.headers = {
       ...failure.headers,
-      ...more.headers,
+      ...options.headers,
       ...(retryIn !== undefined && { 'Retry-After': String(Math.ceil(retryIn / 1000)) }),
     };
     const isCallersFault = this.status < 500 && this.status !== 429;
-    const byStatus = isCallersFault ? 'invalid_request' : 'temporarily_unavailable';
-    this.oauthError = more.oauthError ?? failure.oauthError ?? byStatus;
-    this.providerError = more.providerError;
-    this.person = more.person;
-    this.asked = more.asked;
-    this.fields = more.fields;
+    const defaultError = isCallersFault ? 'invalid_request' : 'temporarily_unavailable';
+    this.oauthError = options.oauthError ?? failure.oauthError ?? defaultError;
+    this.providerError = options.providerError;
+    this.person = options.person;
+    this.asked = options.asked;
+    this.fields = options.fields;
   }
 
-  /** The same failure with the detail for a code that may be spent. */
+  /** Returns the same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
-    const { detail: usual, detailOnceSpent = usual } = failureOf(this.code);
-    // A detail of this one failure says more than the usual one of its code.
-    const detail = this.detail === usual ? detailOnceSpent : this.detail;
+    const { detail: usualDetail, detailOnceSpent = usualDetail } = findFailure(this.code);
+    // A detail that is not the usual one says more about this failure, so keep it.
+    const detail = this.detail === usualDetail ? detailOnceSpent : this.detail;
     return new RelayError(this.code, { ...this, detail });
   }
 }
 
-/** The differences of one failure from others with its code. */
-type More = {
+/** The differences of a failure from others with the same code. */
+type FailureOptions = {
   /** Milliseconds after which the caller may try again. */
   readonly retryIn?: number | undefined;
 } & {
@@ -97,34 +97,35 @@ type More = {
 };
 
 /**
- * At most 40 characters of an unknown value. Long words, and whatever follows a path, are removed because they may be
- * secret.
+ * Abbreviates an unknown value to at most 40 characters. Long words, user names in URLs, and whatever follows a path are
+ * removed, because they may be secret.
  */
-export function beginningOf(asked: unknown): string | undefined {
-  if (typeof asked !== 'string') return undefined;
-  const visible = asked.replace(/[?#].*/s, '…').replace(/\/\/[^/]*@/, '//…@');
-  // A client may have sent a code or token of the relay instead of its identifier.
-  return visible
+export function abbreviateInput(input: unknown): string | undefined {
+  if (typeof input !== 'string') return undefined;
+  const withoutQueryAndUser = input.replace(/[?#].*/s, '…').replace(/\/\/[^/]*@/, '//…@');
+  // A client may have sent a code or token of the relay in place of its identifier.
+  return withoutQueryAndUser
     .replaceAll(/lr1_[\w-]*/g, '(sealed)')
     .replaceAll(/([\w-]{20})[\w-]+/g, '$1…')
     .slice(0, 40);
 }
 
+/** Whether an error is a failure with one of these codes. */
 export function isFailure(error: unknown, ...codes: readonly FailureCode[]): error is RelayError {
   return error instanceof RelayError && codes.includes(error.code);
 }
 
-/** The result of a function; undefined if it fails with a {@link RelayError}. */
-export function unlessFailed<Value>(ask: () => Value): Value | undefined {
+/** Returns the result of a function, or undefined if it fails with a {@link RelayError}. */
+export function undefinedIfFailed<Value>(run: () => Value): Value | undefined {
   try {
-    return ask();
+    return run();
   } catch (error) {
     if (error instanceof RelayError) return undefined;
     throw error;
   }
 }
 
-function failureOf(code: FailureCode): Failure {
+function findFailure(code: FailureCode): Failure {
   const failure: Failures[string] = failures[code];
   return typeof failure === 'string' ? { detail: failure } : failure;
 }

@@ -1,4 +1,4 @@
-import { each, type Failures } from './failure.ts';
+import { type Failures, withSameAnswer } from './failure.ts';
 
 /**
  * The challenge of the resource replaces the header. The texts begin with the word of the status, because MCP's
@@ -14,7 +14,7 @@ const badGateway = { status: 502 };
 
 /** Failures of tokens for resources, and of servers that check them. */
 export const resourceFailures = {
-  ...each(unauthorized, {
+  ...withSameAnswer(unauthorized, {
     resource_token_missing: 'Unauthorized. Send an access token for this resource in the Authorization header.',
     resource_token_invalid:
       'Unauthorized. The access token is not for this resource, or its login has ended. Log in again.',
@@ -22,7 +22,7 @@ export const resourceFailures = {
     upstream_refused_token:
       "Unauthorized. The server of this resource does not accept the provider's token. Refresh the access token.",
   }),
-  ...each(badGateway, {
+  ...withSameAnswer(badGateway, {
     upstream_unreachable: 'The server of this resource could not be reached. Try again in a moment.',
     upstream_answer_unusable: 'The server of this resource sent a response that the relay cannot use.',
     upstream_refused_relay:
@@ -73,7 +73,7 @@ export const resourceFailures = {
     detail: 'The name of the resource or its secret is wrong.',
     oauthError: 'invalid_client',
   },
-  ...each('access_denied', {
+  ...withSameAnswer('access_denied', {
     identity_too_long:
       'This person is in too many groups: what the resource should learn does not fit into a token. Only the operator can fix this.',
     provider_token_too_long:

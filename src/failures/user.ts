@@ -1,4 +1,4 @@
-import { each, type Failures } from './failure.ts';
+import { type Failures, withSameAnswer } from './failure.ts';
 
 const forbidden = { status: 403 };
 const badGateway = { status: 502 };
@@ -13,12 +13,12 @@ const tokenInvalid = {
  * status of a `lookup_…` failure is for lookups by session, because the contract prescribes 401 for the others.
  */
 export const userFailures = {
-  ...each(unauthorized, {
+  ...withSameAnswer(unauthorized, {
     session_missing: 'There is no session, or it is over. Log in.',
     credentials_missing: 'No credentials supplied: send the access token in the Authorization header.',
     credentials_malformed: 'The Authorization header has no token: send it as "Bearer", a space, and the token.',
   }),
-  ...each(tokenInvalid, {
+  ...withSameAnswer(tokenInvalid, {
     session_token_expired: 'The access token of the session has expired. Refresh the session.',
     session_refused: 'The provider does not renew this session. Log in again.',
     token_malformed: 'The access token contains characters that are not allowed in a token. Log in again.',
@@ -29,7 +29,7 @@ export const userFailures = {
     detail:
       'This is a token of the relay, not of the provider. For a resource, the answer that gave the token says who the person is: read identity there.',
   },
-  ...each(badGateway, {
+  ...withSameAnswer(badGateway, {
     lookup_forbidden:
       'The provider does not let this token read the user record, or limits such requests (403). It does not say that the token is invalid.',
     lookup_failed:
@@ -54,7 +54,7 @@ export const userFailures = {
     detail: "The provider's tokens are too long for the cookies of a session. Only the operators can fix this.",
     oauthError: 'server_error',
   },
-  ...each(forbidden, {
+  ...withSameAnswer(forbidden, {
     request_header_missing: 'The header X-Login-Relay: 1 is missing. A request with a session must have it.',
     cross_site_refused: 'The request comes from a page of another site (Sec-Fetch-Site: cross-site).',
     host_foreign: "The Host of the request is not the host of the relay's public address. Does a proxy change it?",

@@ -19,8 +19,8 @@ import type { PeekLogin } from '../login/state-check.ts';
 import type { ExtraFields } from '../oauth/extra-fields.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
 import { anyAnswer, contractAnswer } from '../oauth/token-response-format.ts';
-import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
-import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
+import { createOriginMatcher, type OriginPattern } from '../origins/origin-pattern.ts';
+import { findRedirectUri, pageOriginsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { MachineCredentials } from './machine.ts';
@@ -132,7 +132,7 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
   const takesOAuth = settings.kind !== 'machine' && ['query', 'fragment', 'code'].includes(tokenDelivery);
   const cmsBackend = isCms ? context.cmsBackend : undefined;
   const audience = audienceOfFrontEnd(settings);
-  const origins = originsOf(settings);
+  const origins = pageOriginsOf(settings);
   const start = context.isOnlyOne ? issuer : `${issuer}/${name}`;
   const answerInPlace = failurePage({
     origin,
@@ -149,7 +149,7 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
     audience,
     origins,
     /** Whether an `Origin` belongs to its pages. */
-    hasOrigin: matchesAny(origins),
+    hasOrigin: createOriginMatcher(origins),
     takesOAuth,
     /**
      * Whether its OAuth logins and sessions ask the provider for a refresh token. With a session, the page never gets

@@ -10,7 +10,7 @@ import type { AddressLimits } from '../login/address-limits.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState } from '../login/state.ts';
 import type { LoginProtection, PeekLogin } from '../login/state-check.ts';
-import { matchesAny } from '../origins/origin-pattern.ts';
+import { createOriginMatcher } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/redirect-uri.ts';
 import { namesInPath } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
@@ -64,7 +64,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
     findMachine: (name: string | undefined): FrontEnd | undefined => machines.get(name),
     isOnlyOne: all.length === 1,
     origins,
-    hasOrigin: matchesAny(origins),
+    hasOrigin: createOriginMatcher(origins),
     /** Whether pages of any origin may send requests, without cookies, until their client is known. */
     takesAnyOrigin: clients?.takesAnyOrigin === true,
     clients,

@@ -3,7 +3,7 @@ import { type Clock, clockSkew, nowInSeconds } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { loginTerms } from '../login/state.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal } from '../sealing/sealed.ts';
+import { createSeal } from '../sealing/seal.ts';
 import { times } from '../times.ts';
 
 const content = v.object({

@@ -8,7 +8,7 @@ import { loginTerms } from '../login/state.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal, isPossible } from '../sealing/sealed.ts';
+import { couldBeIssued, createSeal } from '../sealing/seal.ts';
 import { longestDays } from '../times.ts';
 import { generationSchema } from './rotation-and-reuse.ts';
 
@@ -64,7 +64,7 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
   function openExpired(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
     const opened = seal.open(refreshToken, ...owner);
     const longest = longestDays.refreshToken * 86_400;
-    return opened && isPossible(opened.loggedInAt, opened.endsAt, longest, now) ? opened : undefined;
+    return opened && couldBeIssued(opened.loggedInAt, opened.endsAt, longest, now) ? opened : undefined;
   }
 
   /** @returns undefined if the token is altered, expired, or belongs to another owner */

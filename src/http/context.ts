@@ -1,7 +1,7 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { FailureCode, FieldFault } from '../failures/relay-error.ts';
 import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
-import type { ProviderErrorCode } from '../providers/refusals.ts';
+import type { ProviderErrorCode } from '../providers/error-codes.ts';
 import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
 
 /** The purpose of a request. Each endpoint has one. */

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Clock, clockSkew, nowInSeconds } from '../clock.ts';
-import { RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import { type Context, truncatedQuery } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookies.ts';
 import { times } from '../times.ts';
@@ -105,7 +105,7 @@ export type PeekLogin = (ctx: Context) => LoginState | undefined;
 
 export function createPeekLogin(states: States, callbackUri: string): PeekLogin {
   const cookies = createLoginCookies(callbackUri.startsWith('https:'));
-  return (ctx) => states.peek(truncatedQuery(ctx)['state'], (id) => unlessFailed(() => cookies.findKept(ctx, id)));
+  return (ctx) => states.peek(truncatedQuery(ctx)['state'], (id) => undefinedIfFailed(() => cookies.findKept(ctx, id)));
 }
 
 const browserHeaders = [

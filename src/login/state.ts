@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal } from '../sealing/sealed.ts';
+import { createSeal } from '../sealing/seal.ts';
 
 /** What a login is for. Its state, its code and its refresh tokens contain these terms. */
 export const loginTerms = {
@@ -144,7 +144,7 @@ export function createStates(
     open,
     /** Whether a state belongs to this registration and callback, even if the browser has lost the cookies of the login. */
     isOwn: (state: unknown): boolean =>
-      typeof state === 'string' && unlessFailed(() => open(state, () => undefined)) !== undefined,
+      typeof state === 'string' && undefinedIfFailed(() => open(state, () => undefined)) !== undefined,
     /**
      * Opens a state in order to answer a failure. It never throws.
      *
@@ -152,7 +152,7 @@ export function createStates(
      *   OAuth login, because only the request tells where the failure may go
      */
     peek(state: unknown, findKept?: FindKept): LoginState | undefined {
-      const opened = typeof state === 'string' ? unlessFailed(() => open(state, findKept)) : undefined;
+      const opened = typeof state === 'string' ? undefinedIfFailed(() => open(state, findKept)) : undefined;
       if (opened === undefined) return undefined;
       const { request = opened.isPlain ? {} : undefined, id, issuedAt, frontEnd } = opened;
       return request && { id, issuedAt, frontEnd, request };

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Clock, clockSkew } from '../clock.ts';
 import { failureCodes } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal, isPossible } from '../sealing/sealed.ts';
+import { couldBeIssued, createSeal } from '../sealing/seal.ts';
 import type { Command } from './backlog.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import type { WatchedServer } from './redis-outages.ts';
@@ -70,7 +70,7 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
   function mayBeFromRelay({ leftAt, lifetime }: Sealed): boolean {
     const from = leftAt / 1000;
     const until = from + lifetime / 1000;
-    return isPossible(from, until, longestLifetime / 1000, clock) && clock() / 1000 <= until + clockSkew;
+    return couldBeIssued(from, until, longestLifetime / 1000, clock) && clock() / 1000 <= until + clockSkew;
   }
   const ownTexts = createExpiringMap<string>(most, () => performance.now());
   server.onReturn(() => ownTexts.all().map(({ key, value, left }) => setCommand(key, value, left)));

@@ -1,7 +1,7 @@
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
+import { failureForCode, readProviderErrorCode } from '../providers/error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
-import { failureMeantBy, providerErrorCode } from '../providers/refusals.ts';
 import { type Query, readSingle } from './query.ts';
 
 /**
@@ -48,8 +48,8 @@ export function whyNoLogin(query: Query): RelayError | undefined {
 
 /** Returns the failure for an error code of a callback. @see RFC 6749 §4.1.2.1 */
 function explainError(error: string): RelayError {
-  const providerError = providerErrorCode(error);
-  const meaning = failureMeantBy(providerError);
+  const providerError = readProviderErrorCode(error);
+  const meaning = failureForCode(providerError);
   if (meaning === 'access_denied') return new RelayError(meaning, { providerError });
   if (meaning === 'redirect_uri_refused') {
     const detail = `The provider refused the callback URL of this relay (${providerError}). Only its operator can fix this.`;

@@ -1,6 +1,6 @@
 import { RelayError } from '../failures/relay-error.ts';
+import { failureForCode, unknownTokenStatuses } from '../providers/error-codes.ts';
 import type { RevocationRequest, TokenKind } from '../providers/provider.ts';
-import { failureMeantBy, unknownToken } from '../providers/refusals.ts';
 import { isCredential } from './authorization-header.ts';
 import {
   basicCredentials,
@@ -103,14 +103,14 @@ export function parseRevocationResponse(
   const providerError = findErrorCode(parseJsonObject(body) ?? {});
   const isUnauthorized = status === 401;
   const refusesRelay =
-    failureMeantBy(providerError) === 'client_refused' || (isUnauthorized && authenticatedDialects.has(request));
+    failureForCode(providerError) === 'client_refused' || (isUnauthorized && authenticatedDialects.has(request));
   if (refusesRelay) {
     const detail =
       'The token was not revoked: the provider refused the client identifier or secret of this relay. Only its operator can fix this.';
     throw new RelayError('client_refused', { detail, providerError });
   }
   if (status >= 200 && status < 300) return;
-  if (isUnauthorized || unknownToken.has(status)) throw new RelayError('token_invalid');
+  if (isUnauthorized || unknownTokenStatuses.has(status)) throw new RelayError('token_invalid');
   const detail = 'The provider did not revoke the token. Try again in a moment.';
   throw new RelayError('provider_answer_unusable', { detail, providerError });
 }

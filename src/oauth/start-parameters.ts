@@ -1,4 +1,4 @@
-import { beginningOf, type FailureCode, RelayError } from '../failures/relay-error.ts';
+import { abbreviateInput, type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { examplePage, findRedirectUri, originOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import { isLoopback } from '../urls.ts';
@@ -41,7 +41,7 @@ export function requireRedirectUri(query: Query, registered: readonly RedirectUr
  * only developers read it.
  */
 function unknownRedirectUri(registered: readonly RedirectUri[], given: unknown): RelayError {
-  const asked = beginningOf(given);
+  const asked = abbreviateInput(given);
   const failure = new RelayError('redirect_uri_unknown', { asked });
   const areLocal = registered.every((uri) => isLoopback(new URL(examplePage(uri))));
   if (registered.length === 0 || !areLocal) return failure;

@@ -1,12 +1,12 @@
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import {
-  failureMeantBy,
-  messageMeanings,
+  failureForCode,
+  failuresByMessage,
   type ProviderErrorCode,
-  passingWords,
   refusalStatuses,
-  wrongGrants,
-} from '../providers/refusals.ts';
+  temporaryWords,
+  wrongGrantDescriptions,
+} from '../providers/error-codes.ts';
 import { isObject, type JsonObject } from './json.ts';
 import { anyAnswer, findErrorCode, isSuccess, parseTokenAnswer } from './token-response-format.ts';
 
@@ -72,13 +72,13 @@ function interpretError(
   code: ProviderErrorCode | undefined,
   { error_description: description, message }: JsonObject,
 ): FailureCode | undefined {
-  if (code === undefined) return messageMeanings.get(message);
+  if (code === undefined) return failuresByMessage.get(message);
   const text = typeof description === 'string' ? description : '';
   if (namesRedirectUri.test(text) && !namesOtherCauses.test(text)) return 'redirect_uri_refused';
-  if (code === 'unauthorized_client' && wrongGrants.has(text)) return 'code_refused';
-  const meaning = failureMeantBy(code);
+  if (code === 'unauthorized_client' && wrongGrantDescriptions.has(text)) return 'code_refused';
+  const meaning = failureForCode(code);
   // No person is asked in a token request, so `access_denied` cannot mean a person's refusal.
-  return meaning && meaning !== 'access_denied' ? meaning : messageMeanings.get(message);
+  return meaning && meaning !== 'access_denied' ? meaning : failuresByMessage.get(message);
 }
 
 /** The fields that explain why an answer has no token. */
@@ -94,7 +94,7 @@ function isTemporary(answer: JsonObject): boolean {
   return holders.some((holder) =>
     wordFields.some((field) => {
       const value = Object.hasOwn(holder, field) ? holder[field] : undefined;
-      return typeof value === 'string' && passingWords.test(value);
+      return typeof value === 'string' && temporaryWords.test(value);
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
+import { type ProviderErrorCode, readProviderErrorCode } from '../providers/error-codes.ts';
 import { isObject, type JsonObject, parseJsonObject } from './json.ts';
 import { parseQuery } from './query.ts';
 
@@ -47,9 +47,9 @@ const codeFields = ['errorType', 'errorCode', 'error_code', 'code', 'type', 'err
  */
 export function findErrorCode(answer: JsonObject): ProviderErrorCode | undefined {
   const { error, errors } = answer;
-  const standardCode = providerErrorCode(error);
+  const standardCode = readProviderErrorCode(error);
   if (standardCode !== undefined && standardCode !== 'other') return standardCode;
   const holders = [answer, error, Array.isArray(errors) ? errors[0] : undefined].filter(isObject);
-  const codes = holders.flatMap((holder) => codeFields.map((field) => providerErrorCode(holder[field])));
+  const codes = holders.flatMap((holder) => codeFields.map((field) => readProviderErrorCode(holder[field])));
   return codes.find((code) => code !== undefined && code !== 'other') ?? standardCode;
 }

@@ -1,11 +1,12 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
-import { isReadByJournal, withPriority } from './journal.ts';
+import { isReadByJournal, withPriority } from './systemd-journal.ts';
 
 const standardOutput = 1;
-/** Bytes that wait for a slow reader, besides those in the pipe. */
-const longestBacklog = 1024 * 1024;
+/** The most bytes that wait for a slow reader, besides those in the pipe. */
+const mostWaitingBytes = 1024 * 1024;
+/** Milliseconds. */
 const flushDeadline = 1000;
 /** Milliseconds for which lines are gathered after a write, because every write wakes the reader. */
 const gatheringTime = 10;
@@ -24,8 +25,8 @@ export async function createLogger(settings: {
 }): Promise<Logger> {
   const format = settings.format ?? (process.stdout.isTTY ? 'pretty' : 'json');
   const forJournal = isReadByJournal(standardOutput, settings.journalStream);
-  // Only needed on a terminal.
-  const pretty = format === 'pretty' ? (await import('./pretty-log.ts')).prettyLine : undefined;
+  // Loaded only if the lines are for people.
+  const prettyLine = format === 'pretty' ? (await import('./pretty-log.ts')).prettyLine : undefined;
   const logger: Logger = pino(
     {
       level: settings.level,
@@ -36,7 +37,7 @@ export async function createLogger(settings: {
     openOutput(
       standardOutput,
       (line, level) => {
-        const text = pretty?.(line) ?? line;
+        const text = prettyLine?.(line) ?? line;
         return forJournal ? withPriority(level, text) : text;
       },
       (lost) => logger.warn({ lost }, 'lines of the log were lost'),
@@ -51,30 +52,33 @@ export async function flushLog(logger: Logger): Promise<void> {
 }
 
 /**
- * Opens a file descriptor for the log. Writing never blocks or throws; a line that cannot be written is dropped.
+ * Opens a file descriptor for the log. Writing never blocks or throws. A line that cannot be written is dropped.
  *
- * @param tellLost called with the number of dropped lines, once lines can be written again
+ * @param reportLost called with the number of lines that were dropped so far, once lines can be written again
  */
 function openOutput(
   descriptor: number,
   format: (line: string, level: number) => string,
-  tellLost: (lines: number) => void,
+  reportLost: (lines: number) => void,
 ) {
   const kind = fstatSync(descriptor);
-  const sink = kind.isFIFO() || kind.isSocket() ? pipeSink(descriptor) : fileSink(descriptor);
-  let lost = 0;
-  let told = 0;
+  const sink = kind.isFIFO() || kind.isSocket() ? createPipeSink(descriptor) : createFileSink(descriptor);
+  let lostLines = 0;
+  let reportedLines = 0;
   return {
     // With this property, pino sets `lastLevel` before each write.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
     write(line: string): void {
-      if (!sink.write(format(line, this.lastLevel))) lost += 1;
-      else if (lost > told) {
-        // This must come before `tellLost`, which writes a line.
-        told = lost;
-        tellLost(lost);
+      const isWritten = sink.write(format(line, this.lastLevel));
+      if (!isWritten) {
+        lostLines += 1;
+        return;
       }
+      if (lostLines === reportedLines) return;
+      // This must come first, because `reportLost` writes a line.
+      reportedLines = lostLines;
+      reportLost(lostLines);
     },
     flush: sink.flush,
   };
@@ -88,40 +92,40 @@ interface Sink {
 }
 
 /** Writes through a socket of Node.js, because a direct write to a full pipe would block the process. */
-function pipeSink(descriptor: number): Sink {
+function createPipeSink(descriptor: number): Sink {
   const socket = new Socket({ fd: descriptor, readable: false, writable: true });
-  let full = false;
-  let gathering = false;
+  let isFull = false;
+  let isGathering = false;
   let gathered = '';
-  const send = (done?: () => void) => {
+  const writeGathered = (done?: () => void) => {
     socket.write(gathered, done);
     gathered = '';
   };
   /** Writes the gathered lines, and repeats until none are left. */
-  const gather = () => {
-    gathering = gathered !== '';
-    if (!gathering) return;
-    send();
-    setTimeout(gather, gatheringTime);
+  const writeRegularly = () => {
+    isGathering = gathered !== '';
+    if (!isGathering) return;
+    writeGathered();
+    setTimeout(writeRegularly, gatheringTime);
   };
   socket.unref();
   socket.on('drain', () => {
-    full = false;
+    isFull = false;
   });
   // The reader is gone, so every further line is dropped.
   socket.on('error', () => {});
   return {
     write(line) {
-      full ||= socket.writableLength > longestBacklog;
-      if (full || socket.destroyed) return false;
+      isFull ||= socket.writableLength > mostWaitingBytes;
+      if (isFull || socket.destroyed) return false;
       gathered += line;
-      if (!gathering) gather();
+      if (!isGathering) writeRegularly();
       return true;
     },
     flush(done) {
       if (socket.destroyed) return done();
       const deadline = setTimeout(done, flushDeadline);
-      send(() => {
+      writeGathered(() => {
         clearTimeout(deadline);
         done();
       });
@@ -129,15 +133,15 @@ function pipeSink(descriptor: number): Sink {
   };
 }
 
-/** Writes at once. A full disk may accept a part of a line. The next line then begins with a line break. */
-function fileSink(descriptor: number): Sink {
-  let torn = false;
+/** Writes at once. A full disk may accept only a part of a line. Then the next line begins with a line break. */
+function createFileSink(descriptor: number): Sink {
+  let endsInsideLine = false;
   return {
     write(line) {
-      const bytes = Buffer.from(torn ? `\n${line}` : line);
+      const bytes = Buffer.from(endsInsideLine ? `\n${line}` : line);
       try {
         const written = writeSync(descriptor, bytes);
-        if (written > 0) torn = written < bytes.length;
+        if (written > 0) endsInsideLine = written < bytes.length;
         return written === bytes.length;
       } catch {
         return false;

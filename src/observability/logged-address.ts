@@ -5,32 +5,32 @@ import { createClientAddresses } from '../http/client-address.ts';
 /** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
 type Detail = 'off' | 'whole' | 'cut';
 
-/** The addresses of callers, in the form for the log. */
-export function loggedAddresses(detail: Detail, trustedProxies: readonly string[]) {
-  if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined, ofNeighbour: near };
+/** Creates functions that return addresses as the log shows them. */
+export function createLoggedAddresses(detail: Detail, trustedProxies: readonly string[]) {
+  if (detail === 'off') return { client: () => undefined, peer: () => undefined, neighbour: keepIfNearby };
   const { clientAddress, isTrusted } = createClientAddresses(trustedProxies);
-  const show = (address: string | undefined) => address && shown(address, detail);
+  const format = (address: string | undefined) => address && formatAddress(address, detail);
   return {
-    /** The caller's address, or that of a proxy if the proxy does not tell. Undefined behind a Unix socket. */
-    of: (request: IncomingMessage): string | undefined => show(clientAddress(request)),
-    /** The address at the other end of a connection, unless it is a trusted proxy's. */
-    ofPeer: (address: string | undefined): string | undefined =>
-      show(address !== undefined && isTrusted(address, 0) ? undefined : address),
-    /** The address at the other end of a connection: complete for a proxy or another machine of the operator. */
-    ofNeighbour: (address: string | undefined): string | undefined => near(address) ?? show(address),
+    /** The caller's address, or a proxy's if the proxy does not tell it. Undefined behind a Unix socket. */
+    client: (request: IncomingMessage): string | undefined => format(clientAddress(request)),
+    /** The address at the other end of a connection. Undefined if it is a trusted proxy's. */
+    peer: (address: string | undefined): string | undefined =>
+      format(address !== undefined && isTrusted(address, 0) ? undefined : address),
+    /** The address at the other end of a connection. It is complete for a proxy or another machine of the operator. */
+    neighbour: (address: string | undefined): string | undefined => keepIfNearby(address) ?? format(address),
   };
 }
 
 const rangesNearby: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'];
 
-/** An address that does not exist on the Internet, so it identifies no person. */
-function near(address: string | undefined): string | undefined {
+/** Returns an address that does not exist on the Internet, so that it identifies no person. Undefined for any other. */
+function keepIfNearby(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));
   return rangesNearby.includes(parsed.range()) ? parsed.toString() : undefined;
 }
 
-function shown(address: string, detail: 'whole' | 'cut'): string {
+function formatAddress(address: string, detail: 'whole' | 'cut'): string {
   // A zone names an interface of this machine.
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));
   if (detail === 'whole') return parsed.toString();

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { ListenError } from '../failures/start-errors.ts';
 import { limits } from '../limits.ts';
 import { type ListeningServer, listen, type Port } from '../server/server.ts';
-import { occasionalWarning } from './occasional-warnings.ts';
+import { createOccasionalWarning } from './occasional-warnings.ts';
 import type { Metrics } from './request-metrics.ts';
 
 // Few programs read metrics.
@@ -23,7 +23,7 @@ export async function openMetricsPort(
 ): Promise<ListeningServer | undefined> {
   if (metrics === undefined || where === undefined) return undefined;
   try {
-    return await listen(metricsListener(metrics, where, logger), where, serverLimits, noObserver);
+    return await listen(createMetricsListener(metrics, where, logger), where, serverLimits, noObserver);
   } catch (error) {
     throw error instanceof ListenError ? new ListenError(`metrics: ${error.message}`) : error;
   }
@@ -34,53 +34,54 @@ export interface MetricsPort extends Port {
 }
 
 /**
- * Names that nobody can register, such as those of containers and services: one label, or below a domain for private
- * use (ICANN reserves `internal`). A single label with a final dot is a top-level domain.
+ * Names that nobody can register, such as those of containers and services: a single label, or a name below a domain for
+ * private use (ICANN reserves `internal`). A single label with a final dot is a top-level domain.
  *
  * @see RFC 6761, RFC 6762
  */
 const privateName = /^[^.]+$|\.(?:internal|local|localhost|svc)\.?$/;
 
 /**
- * Answers under its own address, `localhost`, the configured names and, unless it only listens on the loopback address,
- * names that nobody can register. Any other `Host` gets 421.
+ * Creates the listener of the port. It answers under its own address, `localhost`, the configured names and, unless it
+ * only listens on the loopback address, names that nobody can register. Any other `Host` gets 421.
  */
-export function metricsListener(
+export function createMetricsListener(
   metrics: ServedMetrics,
   where: MetricsPort,
   logger: Pick<Logger, 'warn'>,
 ): RequestListener {
-  const configured = addressHost(where.host);
-  const names = new Set(['localhost', configured, ...where.names.map(hostOf)]);
+  const configured = hostOfAddress(where.host);
+  const names = new Set(['localhost', configured, ...where.names.map(parseHost)]);
   const isEveryAddress = configured === '0.0.0.0' || configured === '[::]';
-  const warn = occasionalWarning(logger, 'metrics asked under another host name');
-  // Against DNS rebinding: an attacker can point a name of their own here, and pages under that name could then read
-  // the metrics.
-  const mayAsk = (host: string, address = '') => {
-    if (names.has(host) || host === addressHost(address)) return true;
-    // A translated address, such as a published port of a container. DNS rebinding needs a name.
-    if (isIP(host.replace(/^\[(.*)\]$/, '$1')) > 0) return isEveryAddress;
+  const warn = createOccasionalWarning(logger, 'metrics asked under another host name');
+  // Against DNS rebinding. An attacker can point a name of their own to this port, and pages under that name could then
+  // read the metrics.
+  const isAllowedHost = (host: string, address = '') => {
+    if (names.has(host) || host === hostOfAddress(address)) return true;
+    // It may be a translated address, such as a published port of a container. DNS rebinding needs a name.
+    const isAddress = isIP(host.replace(/^\[(.*)\]$/, '$1')) > 0;
+    if (isAddress) return isEveryAddress;
     return privateName.test(host) && (isEveryAddress || !isLoopbackAddress(address));
   };
 
-  let coming: Promise<string> | undefined;
+  let pendingText: Promise<string> | undefined;
   /**
-   * The text, written once for everybody who asks at the same time: 64 connections that keep asking would take half of
-   * the CPU.
+   * Reads the metrics once for all requests of a turn. Otherwise, 64 connections that keep asking would take half of the
+   * CPU.
    */
-  function textOfTurn(): Promise<string> {
-    coming ??= nextTurn().then(() => {
-      coming = undefined;
+  function readTextOncePerTurn(): Promise<string> {
+    pendingText ??= nextTurn().then(() => {
+      pendingText = undefined;
       return metrics.text();
     });
-    return coming;
+    return pendingText;
   }
 
   return async (request, response) => {
-    const host = hostOf(request.headers.host ?? '');
-    if (!mayAsk(host, request.socket.localAddress)) {
-      const logged = host.length <= 253 ? host : '';
-      warn(logged, { host: logged });
+    const host = parseHost(request.headers.host ?? '');
+    if (!isAllowedHost(host, request.socket.localAddress)) {
+      const loggedHost = host.length <= 253 ? host : '';
+      warn(loggedHost, { host: loggedHost });
       response.writeHead(421, { 'Content-Type': 'text/plain' });
       response.end('Ask for the address of this port, for localhost, or for a name in --metrics-names.\n');
       return;
@@ -89,21 +90,21 @@ export function metricsListener(
       response.writeHead(404).end();
       return;
     }
-    const text = await textOfTurn();
+    const text = await readTextOncePerTurn();
     response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
   };
 }
 
-/** An IP address or a name as the host of a URL. */
-function addressHost(address: string): string {
-  return hostOf(isIPv6(address) ? `[${address}]` : address);
+/** Returns an IP address or a name as the host of a URL. */
+function hostOfAddress(address: string): string {
+  return parseHost(isIPv6(address) ? `[${address}]` : address);
 }
 
 function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
-/** A host without its port, as browsers write it; empty if it is not a host. */
-function hostOf(text: string): string {
+/** Parses a host without its port, as browsers write it. Empty if the text is no host. */
+function parseHost(text: string): string {
   return URL.parse(`http://${text}`)?.hostname ?? '';
 }

@@ -4,13 +4,13 @@ import type { CommandFailure } from '../memory/outage-reporter.ts';
 import type { Leadership } from '../memory/shared-memory.ts';
 import { version } from '../version.ts';
 
-/** The state at the moment of a scrape. */
+/** The state of the relay at the moment of a scrape. */
 export interface Situation {
   readonly callsInFlight: number;
   readonly ready: boolean;
   /** The requests through the gateway, by resource. */
   readonly streams?: ReadonlyMap<string, number>;
-  /** How many people and machines have such requests, and how many the largest of them has. */
+  /** The number of people and machines with such requests, and the most requests of one of them. */
   readonly streamHolders?: { readonly people: number; readonly most: number };
   readonly memoryIsUp?: boolean | undefined;
   /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
@@ -20,13 +20,13 @@ export interface Situation {
   }[];
 }
 
-/** In seconds: from a fast call on a kept connection to the default timeout. */
+/** Seconds, from a fast call on a kept connection to the default timeout. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export type Makers = ReturnType<typeof createMakers>;
+export type MetricFactories = ReturnType<typeof createMetricFactories>;
 
-/** Makers of metrics. All names begin with `login_relay_`. */
-export function createMakers(registry: Registry, situation: () => Situation) {
+/** Creates functions that create metrics, whose names begin with `login_relay_`. */
+export function createMetricFactories(registry: Registry, situation: () => Situation) {
   const common = (name: string, help: string, labelNames: readonly string[]) => ({
     name: `login_relay_${name}`,
     help,
@@ -34,36 +34,40 @@ export function createMakers(registry: Registry, situation: () => Situation) {
     registers: [registry],
   });
   return {
-    /** A counter. `starts` has values of its first label that begin at 0, because a rate needs two values. */
-    counter(name: string, help: string, labels: readonly string[] = [], starts: readonly string[] = []) {
-      const made = new Counter(common(name, help, labels));
-      for (const value of starts) made.inc({ [`${labels[0]}`]: value }, 0);
-      return made;
+    /**
+     * Creates a counter.
+     *
+     * @param initialValues values of the first label whose counts begin at 0, because a rate needs two points
+     */
+    counter(name: string, help: string, labels: readonly string[] = [], initialValues: readonly string[] = []) {
+      const counter = new Counter(common(name, help, labels));
+      for (const value of initialValues) counter.inc({ [`${labels[0]}`]: value }, 0);
+      return counter;
     },
-    /** A counter that begins at 0 for each registration, including those that a reload adds. */
-    loginCounter(name: string, help: string, first: Readonly<Record<string, string>> = {}) {
+    /** Creates a counter that begins at 0 for each registration, including those that a reload adds. */
+    loginCounter(name: string, help: string, otherLabels: Readonly<Record<string, string>> = {}) {
       const collect = () => {
-        for (const one of situation().providers) made.inc({ ...first, ...labelOf(one) }, 0);
+        for (const one of situation().providers) counter.inc({ ...otherLabels, ...registrationLabel(one) }, 0);
       };
-      const labels = [...Object.keys(first), 'registration'];
-      const made: Counter = new Counter({ ...common(name, help, labels), collect });
-      return made;
+      const labels = [...Object.keys(otherLabels), 'registration'];
+      const counter: Counter = new Counter({ ...common(name, help, labels), collect });
+      return counter;
     },
     histogram: (name: string, help: string, labels: readonly string[]) =>
       new Histogram({ ...common(name, help, labels), buckets }),
-    /** @param set sets the values of a scrape. Those of the last scrape are dropped */
+    /** Creates a gauge. @param set sets its values for a scrape. Values of the last scrape are dropped */
     gauge(name: string, help: string, labels: readonly string[], set: (gauge: Gauge, now: Situation) => void): void {
       const collect = () => {
-        made.reset();
-        set(made, situation());
+        gauge.reset();
+        set(gauge, situation());
       };
-      const made: Gauge = new Gauge({ ...common(name, help, labels), collect });
+      const gauge: Gauge = new Gauge({ ...common(name, help, labels), collect });
     },
   };
 }
 
-/** Every metric except those of a shared memory. No value of a label comes from a request. */
-export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers) {
+/** Creates all metrics except those of a shared memory. No value of a label comes from a request. */
+export function createRelayMetrics({ counter, loginCounter, histogram, gauge }: MetricFactories) {
   const outcomes = (name: string, help: string) => counter(name, help, ['outcome'], ['ok']);
   defineGauges(gauge);
   return {
@@ -98,7 +102,7 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
     failed: loginCounter(
       'logins_failed_total',
       'Callbacks that ended without a token, by failure.',
-      // It begins at 0, so that the alert LoginRelayClientRefused sees the first one.
+      // It begins at 0, so that the alert LoginRelayClientRefused sees the first failure.
       { reason: 'client_refused' },
     ),
     accesses: counter(
@@ -141,7 +145,8 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
   };
 }
 
-function defineGauges(gauge: Makers['gauge']): void {
+/** Creates the gauges, which are set at each scrape. */
+function defineGauges(gauge: MetricFactories['gauge']): void {
   gauge('build_info', 'Always 1; the labels tell what runs.', ['version', 'node'], (info) =>
     info.set({ version, node: process.versions.node }, 1),
   );
@@ -176,12 +181,13 @@ function defineGauges(gauge: Makers['gauge']): void {
     '1 if logins can start at the provider; 0 if its issuer has not described it.',
     ['registration'],
     (known, { providers }) => {
-      for (const one of providers) known.set(labelOf(one), one.isKnown ? 1 : 0);
+      for (const one of providers) known.set(registrationLabel(one), one.isKnown ? 1 : 0);
     },
   );
 }
 
-export function memoryMetrics({ counter, histogram, gauge }: Makers) {
+/** Creates the metrics of a shared memory. @returns functions that count */
+export function createMemoryMetrics({ counter, histogram, gauge }: MetricFactories) {
   gauge('memory_up', '1 if the shared memory answers; 0 if not.', [], (up, { memoryIsUp }) =>
     up.set(memoryIsUp ? 1 : 0),
   );
@@ -214,7 +220,7 @@ export function memoryMetrics({ counter, histogram, gauge }: Makers) {
   };
 }
 
-/** The label `registration`. It is left out if there is only one registration, or if a request belongs to none. */
-export function labelOf({ registration }: { readonly registration?: string | undefined }) {
+/** Returns the label `registration`, or no label if there is only one registration, or a request belongs to none. */
+export function registrationLabel({ registration }: { readonly registration?: string | undefined }) {
   return registration === undefined ? {} : { registration };
 }

@@ -14,10 +14,12 @@ const mostSubjects = 20;
 const loggedOrigin = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
 
 /**
- * Creates a warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute, so
- * that callers cannot flood the log or the memory.
+ * Creates a warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute. So
+ * callers can flood neither the log nor the memory.
+ *
+ * @returns logs the warning. The subject is only compared with earlier ones, and not logged
  */
-export function occasionalWarning(
+export function createOccasionalWarning(
   logger: Warner,
   message: string,
   now: () => number = () => performance.now(),
@@ -25,26 +27,30 @@ export function occasionalWarning(
   const recent = new Map<string, number>();
   return (subject, details) => {
     const time = now();
-    for (const [old, since] of recent) if (time - since >= quietTime) recent.delete(old);
+    for (const [earlier, loggedAt] of recent) if (time - loggedAt >= quietTime) recent.delete(earlier);
     if (recent.has(subject) || recent.size >= mostSubjects) return;
     recent.set(subject, time);
     logger.warn(typeof details === 'function' ? details() : details, message);
   };
 }
 
-/** Warns about connections with another protocol than the port's, because a proxy in front is misconfigured. */
-export function warnOfOtherProtocols(logger: Warner, addressOf: (peer: string | undefined) => string | undefined) {
-  const warn = occasionalWarning(logger, 'a connection speaks another protocol than this port');
+/**
+ * Warns about connections with another protocol than the port's, because a proxy in front is misconfigured.
+ *
+ * @param shownAddress returns the address of the peer as the log shows it
+ */
+export function warnOfOtherProtocols(logger: Warner, shownAddress: (peer: string | undefined) => string | undefined) {
+  const warn = createOccasionalWarning(logger, 'a connection speaks another protocol than this port');
   return ({ outcome }: UnreadableRequest, peer: string | undefined): void => {
     if (!protocolFailures.has(outcome)) return;
-    warn(outcome, () => ({ outcome, peer: addressOf(peer), detail: new RelayError(outcome).detail }));
+    warn(outcome, () => ({ outcome, peer: shownAddress(peer), detail: new RelayError(outcome).detail }));
   };
 }
 
 /**
  * Warns about requests from origins that belong to no front end.
  *
- * @param isKnown whether a request may come from there
+ * @param isKnown whether pages of an origin may send requests
  * @param configuredOrigin the front end's origin; undefined if there are several front ends
  */
 export function warnOfForeignOrigins(
@@ -52,7 +58,7 @@ export function warnOfForeignOrigins(
   isKnown: (origin: string) => boolean,
   configuredOrigin: string | undefined,
 ): Middleware {
-  const warn = occasionalWarning(logger, 'request from another origin');
+  const warn = createOccasionalWarning(logger, 'request from another origin');
   return (ctx, next) => {
     const { origin: received } = ctx.req.headers;
     if (received !== undefined && !isKnown(received)) {
@@ -64,15 +70,15 @@ export function warnOfForeignOrigins(
 }
 
 /**
- * Warns about logins that pages of other origins start, by their `Referer`. The login will not return to such a page,
- * which is often the right one at another port.
+ * Warns about logins that pages of other origins start, as their `Referer` says. The login will not return to such a
+ * page, which is often the right page at another port.
  */
 export function warnOfForeignPages(
   logger: Warner,
   isFrontEnd: (origin: string) => boolean,
   configuredOriginOf: (frontEnd: string) => string | undefined,
 ): Middleware<RequestState> {
-  const warn = occasionalWarning(logger, 'login started by a page of another origin');
+  const warn = createOccasionalWarning(logger, 'login started by a page of another origin');
   return async (ctx, next) => {
     try {
       await next();
@@ -86,28 +92,28 @@ export function warnOfForeignPages(
   };
 }
 
-/** A host in the form of a browser: a name or an IP address, with an optional port. */
+/** A host as browsers send it: a name or an IP address, with an optional port. */
 const loggedHost = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/;
 
 /**
  * Warns about logins that start under another host name than the base URL's, such as 127.0.0.1 for localhost. The
- * browser keeps the login's cookie for that name, so it is missing in the callback, which comes to the base URL.
- * Another port is no problem, because ports share cookies. The log contains at most 259 characters of the name.
+ * browser keeps the login's cookie for that name, so that the callback, which comes to the base URL, lacks it. Another
+ * port is no problem, because ports share cookies.
  *
  * @see RFC 6265 §8.5
  */
 export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
   const base = new URL(baseUrl);
-  const warn = occasionalWarning(
+  const warn = createOccasionalWarning(
     logger,
     'login started under another host name: its callback fails, unless a proxy changes the Host header',
   );
   return (ctx, next) => {
     const { host } = ctx.req.headers;
     if (host !== undefined && host !== base.host) {
-      const asked = URL.parse(`${base.protocol}//${host}`);
-      const isOther = asked !== null && asked.hostname !== base.hostname;
-      if (isOther && loggedHost.test(asked.host)) warn(asked.host, { host: asked.host, baseUrl });
+      const requested = URL.parse(`${base.protocol}//${host}`);
+      const isOther = requested !== null && requested.hostname !== base.hostname;
+      if (isOther && loggedHost.test(requested.host)) warn(requested.host, { host: requested.host, baseUrl });
     }
     return next();
   };
@@ -123,19 +129,22 @@ export function warnOfFullGateway(
   largestHolder: () => LargestHolder,
   namesPeople: boolean,
 ): () => void {
-  const warn = occasionalWarning(logger, 'no place at the gateway: one person may have too many requests in flight');
-  return () =>
-    warn('', () => {
-      const { people, most, person } = largestHolder();
-      return { people, most, person: namesPeople ? person : undefined };
-    });
+  const warn = createOccasionalWarning(
+    logger,
+    'no place at the gateway: one person may have too many requests in flight',
+  );
+  const describeHolders = () => {
+    const { people, most, person } = largestHolder();
+    return { people, most, person: namesPeople ? person : undefined };
+  };
+  return () => warn('gateway', describeHolders);
 }
 
 /**
- * Logs that a limit is hit: at once, and then at most once a minute with the number of hits since, so that a flood of
- * requests does not flood the log.
+ * Creates a function that logs a hit of a limit: at once, and then at most once a minute, with the number of hits since.
+ * So a flood of requests does not flood the log.
  */
-export function limitLog(logger: Logger): (limit: CountedLimit) => void {
+export function createLimitLog(logger: Logger): (limit: CountedLimit) => void {
   /** Hits since the last line of each limit, for a minute after that line. */
   const unlogged = new Map<CountedLimit, number>();
 
@@ -143,9 +152,9 @@ export function limitLog(logger: Logger): (limit: CountedLimit) => void {
     logger.warn({ limit, hits }, 'limit hit');
     unlogged.set(limit, 0);
     setTimeout(() => {
-      const more = unlogged.get(limit) ?? 0;
+      const hitsSince = unlogged.get(limit) ?? 0;
       unlogged.delete(limit);
-      if (more > 0) log(limit, more);
+      if (hitsSince > 0) log(limit, hitsSince);
     }, quietTime).unref();
   }
 

@@ -1,34 +1,35 @@
 import { prettyFactory } from 'pino-pretty';
-import { effectOf } from './request-effect.ts';
+import { describeEffect } from './request-effect.ts';
 import type { RequestRecord } from './request-log.ts';
 
+/** Formats a line of the log for people. */
 export const prettyLine: (line: string) => string = prettyFactory({
   hideObject: true,
   // Only the level has a colour.
   customColors: 'message:reset',
   useOnlyCustomProps: false,
   translateTime: 'SYS:HH:MM:ss',
-  messageFormat: (line) => textOf(line),
+  messageFormat: (line) => formatLine(line),
 });
 
 /** The actions at addresses that do not name the provider. */
 const unnamedByAddress: ReadonlySet<unknown> = new Set(['user', 'door-choose', 'door-callback', 'gateway']);
 
-function textOf(line: Readonly<Record<string, unknown>>): string {
+function formatLine(line: Readonly<Record<string, unknown>>): string {
   const { msg } = line;
-  return msg === 'request' ? textOfRequest(line) : lines(String(msg), ...details(line));
+  return msg === 'request' ? formatRequest(line) : joinLines(String(msg), ...listOtherFields(line));
 }
 
-function textOfRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknown>>>): string {
+function formatRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknown>>>): string {
   const { action, route, status, outcome } = line;
-  return lines(
-    `${line.method} ${route ?? inPlaceOfRoute(line)} ${status} ${outcome} in ${line.durationMs} ms`,
-    effectOf(line),
+  return joinLines(
+    `${line.method} ${route ?? describeMissingRoute(line)} ${status} ${outcome} in ${line.durationMs} ms`,
+    describeEffect(line),
     line.registration && unnamedByAddress.has(action) && `provider: ${line.registration}`,
     line.frontEnd && `front end: ${line.frontEnd}`,
-    providerCall(line.provider),
+    describeProviderCall(line.provider),
     line.refusedBy && `the person is not in ${line.refusedBy}.allow`,
-    fieldsOf(line.fields),
+    describeFields(line.fields),
     line.excused && 'excused from the state check',
     line.providerError && `provider's error code: ${line.providerError}`,
     line.clientAddress && `client: ${line.clientAddress}`,
@@ -37,34 +38,34 @@ function textOfRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknow
   );
 }
 
-/** Preflights are answered before their route is known. */
-function inPlaceOfRoute({ method, outcome }: Parameters<typeof textOfRequest>[0]): string {
+/** Describes a request without a route: a preflight, which is answered before its route is known, or any other. */
+function describeMissingRoute({ method, outcome }: Parameters<typeof formatRequest>[0]): string {
   return method === 'OPTIONS' && outcome === 'ok' ? '(any address)' : '(no such address)';
 }
 
-function providerCall(call: unknown): string | undefined {
+function describeProviderCall(call: unknown): string | undefined {
   if (typeof call !== 'object' || call === null) return undefined;
   const { endpoint, outcome, status, error, durationMs } = call as Record<string, unknown>;
-  const how = [status ?? outcome, error && `(${error})`].filter(Boolean).join(' ');
-  return `provider's ${endpoint} endpoint: ${how} in ${durationMs} ms`;
+  const result = [status ?? outcome, error && `(${error})`].filter(Boolean).join(' ');
+  return `provider's ${endpoint} endpoint: ${result} in ${durationMs} ms`;
 }
 
-/** The unusable fields of a person's record: `email: unverified, groups: missing`. */
-function fieldsOf(fields: unknown): string | undefined {
+/** Describes the unusable fields of a person's record: `email unverified, groups missing`. */
+function describeFields(fields: unknown): string | undefined {
   if (!Array.isArray(fields)) return undefined;
   return `fields of the person: ${fields.map(({ field, reason }) => `${field} ${reason}`).join(', ')}`;
 }
 
 const inEveryLine: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
 
-/** Each further field of a line, and each entry of a list. */
-function details(line: Readonly<Record<string, unknown>>): string[] {
+/** Lists the further fields of a line, and each entry of a list. */
+function listOtherFields(line: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(line)
     .filter(([name]) => !inEveryLine.has(name))
     .flatMap(([name, value]) => (Array.isArray(value) ? value.map(String) : `${name}: ${value}`));
 }
 
-/** A first line with the others below it. Empty parts are left out. */
-function lines(...parts: readonly unknown[]): string {
+/** Joins a first line with further lines, which are indented. Empty parts are left out. */
+function joinLines(...parts: readonly unknown[]): string {
   return parts.filter(Boolean).join('\n  ');
 }

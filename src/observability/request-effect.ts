@@ -1,24 +1,24 @@
 import { failureCodes, RelayError } from '../failures/relay-error.ts';
 import type { Action } from '../http/context.ts';
 
-type Part = 'method' | 'action' | 'route' | 'status' | 'outcome' | 'provider' | 'grant' | 'ended' | 'by';
-/** The parts of a request's record or log line that tell its effect. */
-type Described = Readonly<Partial<Record<Part, unknown>>>;
+type DescribedPart = 'method' | 'action' | 'route' | 'status' | 'outcome' | 'provider' | 'grant' | 'ended' | 'by';
+/** The parts of a request's record, or of its log line, that tell its effect. */
+type Described = Readonly<Partial<Record<DescribedPart, unknown>>>;
 
 /** The effect of a start, if the person is not asked first. */
 export const onToProvider = 'on to the provider';
 
 /**
- * Pages ask for their session when they load, and for a nonce before the first proof, so neither outcome is a failure.
+ * The outcomes that are no failures. Pages ask for their session when they load, and for a nonce before the first proof.
  */
 const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'login_started', 'session_missing', 'nonce_required']);
 
 /** Whether the outcome of a request deserves attention. */
 export const hasFailed = ({ outcome }: Described): boolean => !expectedOutcomes.has(outcome);
 
-const ofSessions: ReadonlySet<unknown> = new Set(['session', 'session-refresh', 'logout']);
-const ofPrograms: ReadonlySet<unknown> = new Set(['token', 'revoke', 'register']);
-const ofPeople: ReadonlySet<unknown> = new Set([
+const sessionActions: ReadonlySet<unknown> = new Set(['session', 'session-refresh', 'logout']);
+const programActions: ReadonlySet<unknown> = new Set(['token', 'revoke', 'register']);
+const personActions: ReadonlySet<unknown> = new Set([
   'start',
   'callback',
   'consent',
@@ -28,8 +28,8 @@ const ofPeople: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Whether a request starts, continues or ends somebody's login. */
-export const isOfLogin = (action: unknown): boolean =>
-  [ofPeople, ofPrograms, ofSessions].some((actions) => actions.has(action));
+export const concernsLogin = (action: unknown): boolean =>
+  [personActions, programActions, sessionActions].some((actions) => actions.has(action));
 
 const newTokens = 'new tokens';
 /** The effect of a successful request, by action. */
@@ -68,25 +68,27 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
 };
 
 /** The effect of a request, in words for people. Undefined if method and route say enough. */
-export function effectOf(request: Described): string | undefined {
+export function describeEffect(request: Described): string | undefined {
   const { method, action, outcome } = request;
   const failure = failureCodes.find((code) => code === outcome);
   if (failure !== undefined) return new RelayError(failure).detail;
   if (outcome === 'login_started') return 'on to the login';
-  const preflight = method === 'OPTIONS' ? preflightEffect(request) : undefined;
+  const preflight = method === 'OPTIONS' ? describePreflight(request) : undefined;
   if (preflight !== undefined) return preflight;
   const [, effect] = Object.entries(effects).find(([name]) => name === action) ?? [];
   return effect?.(request);
 }
 
 /** The effect of a preflight that the relay answered. Undefined if the resource has to answer the OPTIONS request. */
-function preflightEffect({ action, route, ended }: Described): string | undefined {
+function describePreflight({ action, route, ended }: Described): string | undefined {
   const preflight = 'a preflight of the browser';
-  // `check` never answers a preflight itself. A request that the gateway forwarded has `ended`; a preflight that it
-  // answered has not.
+  // `check` never answers a preflight itself. `ended` is set for a request that the gateway has forwarded, and not for a
+  // preflight that it has answered.
   if (action === 'check' || ended !== undefined) return undefined;
   // A permitted preflight is answered before its route is known, or by the gateway.
   if (typeof route !== 'string' || action === 'gateway') return preflight;
-  const missing = ofSessions.has(action) ? 'with sessions has this origin' : 'has this origin';
-  return `${preflight}, refused: no front end ${missing}`;
+  const reason = sessionActions.has(action)
+    ? 'no front end with sessions has this origin'
+    : 'no front end has this origin';
+  return `${preflight}, refused: ${reason}`;
 }

@@ -1,10 +1,17 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CountedLimit } from '../limits.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
-import { createMakers, labelOf, memoryMetrics, relayMetrics, type Situation } from './metrics.ts';
+import {
+  createMemoryMetrics,
+  createMetricFactories,
+  createRelayMetrics,
+  registrationLabel,
+  type Situation,
+} from './metrics.ts';
 import type { RequestRecord } from './request-log.ts';
 
-const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
+/** The limits that requests have hit, by their outcome. */
+const limitsByOutcome: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
   headers_too_large: 'header_size',
   request_timeout: 'request_time',
   pipelined_too_many: 'pipelining',
@@ -16,24 +23,24 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Creates and counts the metrics of the process. @param situation called for every scrape */
+/** Creates the metrics of the process, and functions that count. @param situation called for every scrape */
 export function createMetrics(situation: () => Situation) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // The library reports the data segment as the heap.
   registry.removeSingleMetric('process_heap_bytes');
-  const makers = createMakers(registry, situation);
-  const metrics = relayMetrics(makers);
+  const factories = createMetricFactories(registry, situation);
+  const metrics = createRelayMetrics(factories);
   const limitHit = (limit: CountedLimit | undefined): void => {
     if (limit !== undefined) metrics.limits.inc({ limit });
   };
   return {
     contentType: registry.contentType as string,
     text: () => registry.metrics(),
-    createMemoryMetrics: () => memoryMetrics(makers),
+    createMemoryMetrics: () => createMemoryMetrics(factories),
     limitHit,
     observe(record: RequestRecord): void {
-      limitHit(limitOf[record.outcome]);
+      limitHit(limitsByOutcome[record.outcome]);
       countRequest(metrics, record);
       countProviderCall(metrics, record);
       countLogin(metrics, record);
@@ -41,31 +48,31 @@ export function createMetrics(situation: () => Situation) {
     /** Counts a request that never reached the application. */
     observeUnreadable({ status, outcome }: UnreadableRequest): void {
       metrics.requests.inc({ route: 'none', status });
-      limitHit(limitOf[outcome]);
+      limitHit(limitsByOutcome[outcome]);
     },
   };
 }
 
-type RelayMetrics = ReturnType<typeof relayMetrics>;
+type RelayMetrics = ReturnType<typeof createRelayMetrics>;
 
 function countRequest(metrics: RelayMetrics, record: RequestRecord): void {
   const { route, status, durationMs, outcome, access, excused } = record;
-  const answer = { route: route ?? 'none', status };
-  metrics.requests.inc(answer);
-  metrics.requestDuration.observe(answer, durationMs / 1000);
+  const labels = { route: route ?? 'none', status };
+  metrics.requests.inc(labels);
+  metrics.requestDuration.observe(labels, durationMs / 1000);
   if (outcome === 'internal_error') metrics.unexpectedErrors.inc();
   if (excused) metrics.excusedCallbacks.inc();
-  if (access !== undefined) metrics.accesses.inc({ outcome: access, ...labelOf(record) });
+  if (access !== undefined) metrics.accesses.inc({ outcome: access, ...registrationLabel(record) });
 }
 
 function countProviderCall(metrics: RelayMetrics, record: RequestRecord): void {
   const { provider: call, providerError } = record;
-  const label = labelOf(record);
+  const label = registrationLabel(record);
   if (call !== undefined) {
-    const called = { endpoint: call.endpoint, outcome: call.outcome, ...label };
-    const status = call.status ? `${Math.floor(call.status / 100)}xx` : 'none';
-    metrics.calls.inc({ ...called, status });
-    metrics.callDuration.observe(called, call.durationMs / 1000);
+    const labels = { endpoint: call.endpoint, outcome: call.outcome, ...label };
+    const statusClass = call.status ? `${Math.floor(call.status / 100)}xx` : 'none';
+    metrics.calls.inc({ ...labels, status: statusClass });
+    metrics.callDuration.observe(labels, call.durationMs / 1000);
   }
   if (providerError !== undefined) {
     const endpoint = call?.endpoint ?? 'authorize';
@@ -73,12 +80,12 @@ function countProviderCall(metrics: RelayMetrics, record: RequestRecord): void {
   }
 }
 
-const doors: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspect', 'gateway']);
+const doorActions: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspect', 'gateway']);
 
 /** Counts the effect of a request on a login: start, end, redemption, refresh, revocation, logout. */
 function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
   const { method, action, outcome, grant, resource, by, ended, webSocket, isProbe } = record;
-  const label = labelOf(record);
+  const label = registrationLabel(record);
   if (method === 'GET' && outcome === 'ok') {
     if (action === 'start') metrics.started.inc(label);
     if (action === 'start' && isProbe) metrics.startedByProbes.inc(label);
@@ -86,7 +93,7 @@ function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
   } else if (method === 'GET' && action === 'callback') {
     metrics.failed.inc({ reason: outcome, ...label });
   }
-  if (resource !== undefined && doors.has(action)) {
+  if (resource !== undefined && doorActions.has(action)) {
     metrics.resourceRequests.inc({ resource, outcome });
     if (by !== undefined) metrics.resourceOpenings.inc({ resource, by, ...label });
     if (ended !== undefined) metrics.streamsEnded.inc({ resource, reason: ended });
@@ -96,7 +103,7 @@ function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
   }
   if (grant === 'authorization_code') metrics.redemptions.inc({ outcome });
   if (grant === 'refresh_token') metrics.refreshes.inc({ outcome });
-  // These endpoints also answer OPTIONS.
+  // The following endpoints also answer OPTIONS.
   if (method !== 'POST') return;
   if (action === 'session-refresh') metrics.refreshes.inc({ outcome });
   if (action === 'logout') metrics.logouts.inc({ outcome });

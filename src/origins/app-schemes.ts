@@ -1,10 +1,10 @@
 /** The name of a scheme, with its colon. @see RFC 3986 §3.1 */
-const schemeOf = /^([a-z][a-z0-9+.-]*):/i;
+const schemeForm = /^([a-z][a-z0-9+.-]*):/i;
 
 const words = (...lines: readonly string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(' ')));
 
-/** Schemes that browsers, mail programs, phones or systems act on themselves, so that no program can own them. */
-const actedOn = words(
+/** Schemes on which browsers, mail programs, phones or systems act themselves, so that no other program can own them. */
+const systemSchemes = words(
   'about android-app blob brave chrome cid content data devtools edge extension feed file filesystem firefox ftp ftps',
   'gopher isolated-app jar javascript livescript mhtml mid mk mocha opera res resource vbs vbscript view-source vivaldi',
   'ws wss wyciwyg',
@@ -15,15 +15,16 @@ const actedOn = words(
   'vnc wifi workflow',
 );
 
-/** Families of such schemes, whose names begin with their owner's. */
-const actedOnByOwner =
+/** Families of such schemes, whose names begin with the name of their owner. */
+const systemSchemeFamilies =
   /^(?:chrome-|com\.(?:apple|android|microsoft)\.|edge-|firefox-|git\+|googlechrome|itms|microsoft[-.]|moz-|ms-|opera-|safari-|touch-http|windows|x-apple|x-web-search)/;
 
-/** Whether a browser or the system acts on a scheme, so that an address with it opens no program of the operator. */
-const isActedOn = (scheme: string) => actedOn.has(scheme) || actedOnByOwner.test(scheme);
+/** Whether a browser or the system acts on a scheme, so that such an address does not open the operator's program. */
+const isSystemScheme = (scheme: string) => systemSchemes.has(scheme) || systemSchemeFamilies.test(scheme);
 
 /**
- * Schemes of editors and apps that log in at servers unknown to them, although RFC 8252 asks for a dot in the name.
+ * Schemes of editors and apps that log in at any server. They have no dot in the name, although RFC 8252 asks for one.
+ *
  * @see RFC 8252 §7.1
  */
 const knownApps = words(
@@ -31,23 +32,23 @@ const knownApps = words(
   'vscode-insiders vscodium warp warppreview windsurf windsurf-next zed',
 );
 
-/** The scheme of an address that opens an app. @returns undefined if it has another form, or an app may not use it */
-export function appSchemeOf(address: string): string | undefined {
-  // An address that a URL parser would repair, such as one with a tab in the scheme, does not count.
-  const scheme = /^[a-z][a-z0-9+.-]*:\//i.test(address) ? schemeOf.exec(address)?.[1]?.toLowerCase() : undefined;
-  return scheme !== undefined && isAppScheme(scheme) ? scheme : undefined;
+/** Reads the scheme of an address that opens an app. @returns undefined if no app may use it, or it has no slash */
+export function readAppScheme(address: string): string | undefined {
+  // Do not parse the address as a URL, which would repair it, such as a tab in the scheme.
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\//i.exec(address) ?? [];
+  return scheme !== undefined && isAppScheme(scheme) ? scheme.toLowerCase() : undefined;
 }
 
 /** Whether an app of the operator may use this scheme. */
 export const isAppScheme = (scheme: string): boolean =>
-  schemeOf.test(`${scheme}:`) && !/^https?$/i.test(scheme) && !isActedOn(scheme.toLowerCase());
+  schemeForm.test(`${scheme}:`) && !/^https?$/i.test(scheme) && !isSystemScheme(scheme.toLowerCase());
 
 /**
- * Whether an unregistered client may have a redirect URI: on the web, of a known app, or with a scheme that has a dot
- * or belongs to the operator. Another scheme could open a program that expects no login.
+ * Whether an unregistered client may use a redirect URI: on the web, of a known app, or with a scheme that has a dot or
+ * belongs to the operator. Any other scheme could open a program that expects no login.
  */
-export function mayBeOfStranger(redirectUri: string, ownSchemes: readonly string[]): boolean {
+export function mayUnregisteredClientUse(redirectUri: string, ownSchemes: readonly string[]): boolean {
   if (/^https?:/.test(redirectUri)) return true;
-  const scheme = appSchemeOf(redirectUri);
+  const scheme = readAppScheme(redirectUri);
   return scheme !== undefined && (scheme.includes('.') || knownApps.has(scheme) || ownSchemes.includes(scheme));
 }

@@ -1,24 +1,24 @@
-import { allowedOrigin, exampleOf, type OriginPattern } from './origin-pattern.ts';
+import { allowedOrigin, exampleOrigin, type OriginPattern } from './origin-pattern.ts';
 
 /**
- * A page or program at which logins may end, in the form of schemas.ts. An origin with a `*` stands for one page at
- * each of several origins: `https://*.preview.example.com/signed-in`.
+ * The address of a page or program at which logins may end, in the form of origin-schemas.ts. If its origin has a `*`, it
+ * stands for one page at each of several origins: `https://*.preview.example.com/signed-in`.
  */
 export type RedirectUri = string;
 
 /** Whether the scheme of a redirect URI belongs to an app: `com.example.app:/callback`. @see RFC 8252 §7.1 */
-const isOfApp = (redirectUri: RedirectUri): boolean => !/^https?:/.test(redirectUri);
+const opensApp = (redirectUri: RedirectUri): boolean => !/^https?:/.test(redirectUri);
 
-/** The origins of a front end's pages, from its origin and its redirect URIs, except those that open apps. */
-export function originsOf(frontEnd: {
+/** The origins of a front end's pages, from its `origins` and its redirect URIs, except those that open apps. */
+export function pageOriginsOf(frontEnd: {
   readonly origins: readonly OriginPattern[];
   readonly redirectUris: readonly RedirectUri[];
 }): readonly OriginPattern[] {
-  const ofPages = frontEnd.redirectUris.filter((uri) => !isOfApp(uri)).map(originOf);
-  return [...new Set([...frontEnd.origins, ...ofPages])];
+  const originsOfPages = frontEnd.redirectUris.filter((uri) => !opensApp(uri)).map(originOf);
+  return [...new Set([...frontEnd.origins, ...originsOfPages])];
 }
 
-/** The origin of a redirect URI, with its `*`. Empty for `com.example.app:/callback`. */
+/** The origin of a redirect URI, with its `*` if it has one. Empty for `com.example.app:/callback`. */
 export function originOf(redirectUri: RedirectUri): OriginPattern {
   const [origin = ''] = /^[^/]*\/\/[^/]*/.exec(redirectUri) ?? [];
   return origin;
@@ -29,19 +29,21 @@ const thisMachine = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(:\d+|:\*)?(?
 export const isOnThisMachine = (uri: RedirectUri): boolean => thisMachine.test(uri);
 
 /**
- * A program listens on any free port of this machine, so its redirect URI is valid with any port. @see RFC 8252 §7.3
+ * Makes a redirect URI on this machine valid with any port, because a program listens on any free port.
+ *
+ * @see RFC 8252 §7.3
  */
 export const withAnyPort = (uri: RedirectUri): RedirectUri => uri.replace(thisMachine, '$1:*');
 
-/** One of the pages that a redirect URI stands for. */
+/** Returns a page that a redirect URI stands for. */
 export function examplePage(redirectUri: RedirectUri): string {
   const origin = originOf(redirectUri);
-  return exampleOf(origin) + redirectUri.slice(origin.length);
+  return exampleOrigin(origin) + redirectUri.slice(origin.length);
 }
 
 /**
- * The registered redirect URI that an address names, after URL parsing. The result is built from the registered one and
- * the text in place of its `*`, never from the address, because URL parsers repair malformed addresses.
+ * Finds the registered redirect URI that an address names, after URL parsing. The result is built from the registered URI
+ * and the text that replaces its `*`, never from the address, because URL parsers repair malformed addresses.
  *
  * @returns undefined if there is none
  * @see RFC 9700 §4.1.3
@@ -52,7 +54,7 @@ export function findRedirectUri(given: string, registered: readonly RedirectUri[
   for (const redirectUri of registered) {
     const pattern = originOf(redirectUri);
     // The URL parser gives no origin to an address with an app's scheme.
-    const origin = isOfApp(redirectUri) ? pattern : allowedOrigin(pattern, url.origin);
+    const origin = opensApp(redirectUri) ? pattern : allowedOrigin(pattern, url.origin);
     // Compare the whole address, because blob: addresses and user names do not show in the origin.
     const uri = origin === undefined ? undefined : origin + redirectUri.slice(pattern.length);
     if (uri === url.href) return uri;

@@ -9,17 +9,16 @@ export interface CmsBackend {
 }
 
 /**
- * The registration of a start at `/auth`: the one whose backend the CMS names. Of several, the one with the backend's
- * name, or else the first. If the CMS names no known backend, the first registration.
+ * Finds the registration for a start at `/auth`: a registration whose backend the CMS names. If there are several, it is
+ * the one with the backend's name, or else the first. If the CMS names no known backend, it is the first registration.
  *
- * @param registrations those with a CMS, in order, and its `backend.name`
+ * @param registrations all registrations with a CMS, in order, with their `backend.name`
  * @param backend the parameter `provider`
  */
-export function registrationOfCms<Registration extends { readonly name: string; readonly backend: string | undefined }>(
-  registrations: readonly Registration[],
-  backend: unknown,
-): Registration | undefined {
-  const asked = registrations.filter((registration) => registration.backend === backend);
-  const sameName = asked.find(({ name }) => name === backend);
-  return sameName ?? asked[0] ?? registrations[0];
+export function findCmsRegistration<
+  Registration extends { readonly name: string; readonly backend: string | undefined },
+>(registrations: readonly Registration[], backend: unknown): Registration | undefined {
+  const withBackend = registrations.filter((registration) => registration.backend === backend);
+  const withSameName = withBackend.find(({ name }) => name === backend);
+  return withSameName ?? withBackend[0] ?? registrations[0];
 }

@@ -40,16 +40,16 @@ export const accessRules = ['users', 'organizations', 'teams', 'emails', 'emailD
 
 export type AccessRule = (typeof accessRules)[number];
 
-/** How a provider answers a rule. Paths are relative to the user URL, so that the token goes to no other host. */
+/** The common part of a provider's answers. Paths are relative to the user URL, so that the token goes to no other host. */
 interface AccessSource {
-  /** The words of the scope that it needs, with `|` between alternatives. */
+  /** The words of the scope that the question needs, with `|` between alternatives. */
   readonly scope?: string;
 }
 
 /** A question about one organization or team. Status 404 means no. */
 export interface Membership extends AccessSource {
   readonly kind: 'membership';
-  /** May contain `:organization`, `:team` and `:login`. */
+  /** The path of the question. It may contain `:organization`, `:team` and `:login`. */
   readonly ask: string;
   /** The `state` of a membership that counts. Undefined if status 204 means yes. */
   readonly state?: string;
@@ -59,16 +59,17 @@ export interface Membership extends AccessSource {
 /** Values in the provider's answers that are compared with those of the rule. */
 export interface PersonValues extends AccessSource {
   readonly kind: 'values';
-  /** Where the record or list of records is. Undefined: the user record. */
+  /** The path of the record or list of records (default: the user record). */
   readonly from?: string;
+  /** The field with the list of records, if the answer is no list. */
   readonly items?: string;
-  /** The field with the address of the next page. Undefined: the Link header. @see RFC 8288 */
+  /** The field with the address of the next page (default: the Link header). @see RFC 8288 */
   readonly next?: string;
   /** The fields that form a value, joined with slashes. */
   readonly fields: readonly string[];
   /** A field that must be true. */
   readonly verified?: string;
-  /** A field that is true for the one value that stands for the person. */
+  /** A field that is true for the only value that stands for the person. */
   readonly primary?: string;
   /**
    * The field of a user's name, if `fields` has a number. An all-digit rule matches ids only: anybody can choose
@@ -87,9 +88,9 @@ export type AccessAnswer = Membership | PersonValues | { readonly kind: 'cannot'
 /** What a provider can answer about who may log in. */
 export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
 
-/** A 403 to a question about a person that repeating the question does not change. */
+/** A 403 to a question about a person, which stays the same if the question is repeated. */
 export interface LookupRefusal {
-  /** The header with the reason, in lower case. Undefined: the field `message` of the body, or `error.code`. */
+  /** The header with the reason, in lower case (default: the field `message` of the body, or `error.code`). */
   readonly header?: string;
   readonly text: string;
   readonly means: 'sso_required' | 'application_unapproved' | 'address_refused' | 'account_restricted';
@@ -102,10 +103,10 @@ export interface LookupRefusal {
 export interface Provider {
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
-  /** Where refresh tokens are sent (default: the token URL). */
+  /** The URL to which refresh tokens are sent (default: the token URL). */
   readonly refreshUrl?: string | undefined;
   readonly userUrl?: string | undefined;
-  /** Where it says who the person is (default: at the user endpoint). */
+  /** The place where the provider says who the person is (default: at the user endpoint). */
   readonly userFrom?: 'id-token' | undefined;
   readonly userRequest?: 'get' | 'post' | undefined;
   readonly userBody?: string | undefined;
@@ -115,7 +116,7 @@ export interface Provider {
   readonly scopeSeparator?: string | undefined;
   /** Separates the words of a granted scope, besides spaces (default: as in requests). */
   readonly answerScopeSeparator?: string | undefined;
-  /** The scopes in its metadata. @see RFC 8414 §2 */
+  /** The scopes in the provider's metadata. @see RFC 8414 §2 */
   readonly scopesSupported?: readonly string[] | undefined;
   readonly tokenRequest: TokenRequestForm;
   /** Whether logins use PKCE with S256. Most servers without PKCE ignore it. @see RFC 7636 */
@@ -144,25 +145,25 @@ export interface Provider {
   readonly logoutUrl?: string | undefined;
   /** Whether a login without a scope gets what was granted before. */
   readonly addsEarlierScopes?: true;
-  /** Its name in `iss`, if known. @see RFC 9207 */
+  /** The provider's name in `iss`, if it is known. @see RFC 9207 */
   readonly issuer?: string | undefined;
   /** Whether every authorization response must have `iss`. */
   readonly issRequired?: boolean | undefined;
-  /** Headers of all calls but discovery, with lower-case names. */
+  /** Headers of all calls except discovery, with lower-case names. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
-  /** A field by which its user lookup refuses a token with status 200. */
+  /** The field by which the user endpoint refuses a token with status 200. */
   readonly userRejectedWhen?: { readonly field: string; readonly equals: string | boolean } | undefined;
   /** Refusals of questions about a person that the person or an administrator can resolve. */
   readonly lookupRefusals?: readonly LookupRefusal[] | undefined;
-  /** How it answers who may log in (default: by the claims of OpenID Connect). */
+  /** The answers about who may log in (default: the claims of OpenID Connect). */
   readonly access?: AccessAnswers | undefined;
   /** The `prompt` for choosing another account. @see OpenID Connect Core 1.0 §3.1.2.1 */
   readonly accountPrompt?: 'select_account' | 'login' | undefined;
-  /** Its parameter for the account that the person probably uses (default: `login_hint`). */
+  /** The parameter for the account that the person probably uses (default: `login_hint`). */
   readonly hintParameter?: 'login' | undefined;
-  /** How client identifiers begin of apps with permissions instead of scopes. */
+  /** The beginning of client identifiers of apps that have permissions instead of scopes. */
   readonly appIdPrefix?: string | undefined;
-  /** How CMSes use it, if they can log in through the relay. */
+  /** How CMSes use the provider, if they can log in through the relay. */
   readonly cms?: CmsBackend | undefined;
 }
 

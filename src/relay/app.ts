@@ -8,7 +8,7 @@ import { type AnswerFailure, errorResponder, withFailureAnswer } from '../http/e
 import { rateLimit } from '../http/rate-limit.ts';
 import { checkHeaders, removeBasePath, rewriteToOriginForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
-import { loggedAddresses } from '../observability/logged-address.ts';
+import { createLoggedAddresses } from '../observability/logged-address.ts';
 import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { doorPaths, namesInPath } from '../paths.ts';
@@ -45,10 +45,10 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     person: config.logPeople,
   };
 
-  const logged = loggedAddresses(config.logClientAddress, config.trustedProxies);
+  const logged = createLoggedAddresses(config.logClientAddress, config.trustedProxies);
   const app = createKoa(readiness, served[0].frontEnds.first.answerFailure, [
     sendPassedBodies,
-    recordRequests(observers, logged.of, loggedNames),
+    recordRequests(observers, logged.client, loggedNames),
   ]);
   if (doorHosts.length > 0) app.use(createBrowserDoors(doorHosts, context));
   if (gateways !== undefined) app.use(gateways.route);

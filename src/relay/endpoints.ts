@@ -8,7 +8,7 @@ import { answerFailures, answerOAuthErrors, answerSessionFailures } from '../htt
 import { createForwardedReader } from '../http/forwarded-request.ts';
 import { allowMethods, refusePrefetch } from '../http/request-guards.ts';
 import { checkPath, paths, registrationPath } from '../paths.ts';
-import { registrationOfCms } from '../providers/cms.ts';
+import { findCmsRegistration } from '../providers/cms.ts';
 import type { Doors } from '../resources/door.ts';
 import { clientFiles } from '../routes/browser-client.ts';
 import { consentEndpoint } from '../routes/consent.ts';
@@ -324,7 +324,7 @@ function createCmsStart(dependencies: EndpointDependencies): Endpoint[] {
   const handle = (ctx: Context, next: Next) => {
     // For a refresh, Sveltia CMS does not name its backend. It starts here only at GitHub.
     const backend = ctx.method === 'POST' ? 'github' : truncatedQuery(ctx)['provider'];
-    const found = registrationOfCms(starts, backend);
+    const found = findCmsRegistration(starts, backend);
     return found === undefined ? next() : found.handle(ctx, next);
   };
   const readers = pagesOfFrontEnds(dependencies.config);

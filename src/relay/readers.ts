@@ -1,15 +1,15 @@
 import type { Config } from '../config/config.ts';
 import type { Context } from '../http/context.ts';
 import type { Readers } from '../http/cors.ts';
-import { matchesAny } from '../origins/origin-pattern.ts';
-import { originsOf } from '../origins/redirect-uri.ts';
+import { createOriginMatcher } from '../origins/origin-pattern.ts';
+import { pageOriginsOf } from '../origins/redirect-uri.ts';
 
 /** No page may read the response. */
 export const noPages: Readers = { hasOrigin: () => false };
 
 /** Pages of every front end may read the response, with credentials. */
 export function pagesOfFrontEnds({ frontEnds }: Pick<Config, 'frontEnds'>): Readers {
-  return { hasOrigin: matchesAny(frontEnds.flatMap(originsOf)) };
+  return { hasOrigin: createOriginMatcher(frontEnds.flatMap(pageOriginsOf)) };
 }
 
 /**

@@ -7,7 +7,7 @@ import { hasSessions } from '../config/registration-config.ts';
 import { createPages } from '../delivery/pages.ts';
 import { audienceOfFrontEnd } from '../front-ends/front-end.ts';
 import type { Marks } from '../memory/marks.ts';
-import { type RequestRecord, requestLog } from '../observability/request-log.ts';
+import { createRequestLog, type RequestRecord } from '../observability/request-log.ts';
 import { createReadiness } from '../routes/health.ts';
 import { createSessionRequests } from '../routes/session-requests.ts';
 import { deriveKeys } from '../sealing/keys.ts';
@@ -59,7 +59,7 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
     ...context,
     logger,
     served,
-    observers: [requestLog(logger), ...observers],
+    observers: [createRequestLog(logger), ...observers],
     readiness,
     sessionRequests,
   });

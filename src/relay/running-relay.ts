@@ -5,10 +5,10 @@ import { hasSessions } from '../config/registration-config.ts';
 import { unixSocketWord } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
 import { longestWait } from '../login/refusal-limit.ts';
-import { loggedAddresses } from '../observability/logged-address.ts';
+import { createLoggedAddresses } from '../observability/logged-address.ts';
 import type { Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
-import { limitLog, warnOfOtherProtocols } from '../observability/occasional-warnings.ts';
+import { createLimitLog, warnOfOtherProtocols } from '../observability/occasional-warnings.ts';
 import type { Metrics } from '../observability/request-metrics.ts';
 import { connectionsThatFit, mostOpenFiles } from '../server/open-files.ts';
 import { listen, type PassedSocket, type ServerObserver } from '../server/server.ts';
@@ -115,12 +115,12 @@ function createServerObserver(
   logger: Logger,
   metrics: Metrics | undefined,
 ): ServerObserver {
-  const addresses = loggedAddresses(logClientAddress, trustedProxies);
-  const logLimit = limitLog(logger);
-  const warnOfProtocol = warnOfOtherProtocols(logger, addresses.ofNeighbour);
+  const addresses = createLoggedAddresses(logClientAddress, trustedProxies);
+  const logLimit = createLimitLog(logger);
+  const warnOfProtocol = warnOfOtherProtocols(logger, addresses.neighbour);
   return {
     unreadableRequest(request, peer) {
-      const clientAddress = addresses.ofPeer(peer);
+      const clientAddress = addresses.peer(peer);
       logger.info({ ...request, clientAddress, method: null, route: null }, 'request');
       metrics?.observeUnreadable(request);
       warnOfProtocol(request, peer);

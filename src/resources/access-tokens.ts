@@ -5,7 +5,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createExpiringMap, hashKey } from '../memory/expiring-map.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal, isPossible } from '../sealing/sealed.ts';
+import { couldBeIssued, createSeal } from '../sealing/seal.ts';
 import { longestBrowserLifetime, longestLifetime, type Resource } from './resource.ts';
 
 const content = v.object({
@@ -62,7 +62,7 @@ export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }
   const remembered = createExpiringMap<AccessTokenContent>(mostOpened, now);
   /** Refuses times that no token of the relay can have, for example a lifetime above the limit. */
   const ifPossible = (opened: AccessTokenContent | undefined) =>
-    opened && isPossible(opened.iat, opened.exp, lifetime, now) ? opened : undefined;
+    opened && couldBeIssued(opened.iat, opened.exp, lifetime, now) ? opened : undefined;
 
   /** Opens a token, and remembers it, unless it holds a provider's token, which must not stay in memory. */
   function openAndRemember(token: string, audience: readonly string[]): AccessTokenContent | undefined {
@@ -95,7 +95,7 @@ export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }
     open: (token: string, { audience }: Pick<Resource, 'audience'>) => ifPossible(openAndRemember(token, audience)),
     /** Opens a token that may be for any of several resources, as `open`. Only the last step is repeated for each. */
     reader(token: string) {
-      const open = seal.reader(token);
+      const open = seal.prepareToOpen(token);
       return ({ audience }: Pick<Resource, 'audience'>) => ifPossible(open(...audience));
     },
   };

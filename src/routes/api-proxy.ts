@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts';
-import { relayedLocation } from '../api-proxy/path.ts';
+import { mapLocation } from '../api-proxy/map-target.ts';
+import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/passed-headers.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import type { StreamedRequest } from '../upstream/messages.ts';
@@ -55,7 +55,7 @@ export function proxyApi(
         }).response,
       headersToPass(received) {
         const { location } = received;
-        const target = location && relayedLocation(location, url, api.url, baseUrl + api.path);
+        const target = location && mapLocation(location, url, api.url, baseUrl + api.path);
         return { ...pageResponseHeaders(received), ...(target && { location: target }) };
       },
     });

@@ -1,4 +1,4 @@
-import { isFailure, RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { isFailure, RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { findSecret, hashPublicKey, type MachineCredentials } from '../front-ends/machine.ts';
@@ -64,7 +64,7 @@ function expectNoPage(ctx: Context): void {
 
 /** The failure of a client that is no machine. It says so only if the client is known. */
 function failureOfOtherClient({ frontEnds }: Served, { name = '' }: ClaimedCredentials): RelayError {
-  const isKnown = unlessFailed(() => frontEnds.requireForClient(name, () => undefined, true)) !== undefined;
+  const isKnown = undefinedIfFailed(() => frontEnds.requireForClient(name, () => undefined, true)) !== undefined;
   const detail = 'Only machines get tokens with client_credentials: front ends with kind: machine.';
   return isKnown ? new RelayError('client_unauthorized', { detail }) : new RelayError('machine_secret_wrong');
 }

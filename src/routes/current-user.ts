@@ -1,7 +1,7 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { type Context, clientGoneSignal, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { requireTokenOfAnyScheme, withoutGateCredentials } from '../oauth/authorization-header.ts';
-import { looksSealed } from '../sealing/sealed.ts';
+import { looksSealed } from '../sealing/seal.ts';
 import type { FindRegistration, SessionLookup } from './session-lookup.ts';
 
 /**

@@ -1,6 +1,12 @@
 import { type DoorHost, type DoorPlace, openEvenIfEnded } from '../browsers/browser-door.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
-import { type FailureCode, isFailure, RelayError, refusalsAtProvider, unlessFailed } from '../failures/relay-error.ts';
+import {
+  type FailureCode,
+  isFailure,
+  RelayError,
+  refusalsAtProvider,
+  undefinedIfFailed,
+} from '../failures/relay-error.ts';
 import { type Context, type Handler, readQuery, truncatedQuery } from '../http/context.ts';
 import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
 import { hashKey } from '../memory/expiring-map.ts';
@@ -82,7 +88,7 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
  */
 function placeOfCode({ places }: DoorHost, code = ''): DoorPlace {
   const [first] = places;
-  const isKnown = ({ served }: DoorPlace) => unlessFailed(() => served.registration.current()) !== undefined;
+  const isKnown = ({ served }: DoorPlace) => undefinedIfFailed(() => served.registration.current()) !== undefined;
   const known = places.filter(isKnown);
   const issuer = known.find(({ served, door }) => served.grants.codes.openExpired(code, door.client.audience));
   return issuer ?? places.find((place) => !known.includes(place)) ?? first;
@@ -112,8 +118,8 @@ async function returnToPage(host: DoorHost, ctx: Context, state: string): Promis
 export function spendForeignCode(host: DoorHost): Handler {
   return async (ctx: Context, next) => {
     const query = truncatedQuery(ctx);
-    const code = unlessFailed(() => readSingle(query['code']));
-    const isOwn = unlessFailed(() => host.logins.verify(ctx, readSingle(query['state']))) !== undefined;
+    const code = undefinedIfFailed(() => readSingle(query['code']));
+    const isOwn = undefinedIfFailed(() => host.logins.verify(ctx, readSingle(query['state']))) !== undefined;
     const { served, door } = placeOfCode(host, code);
     const opened =
       isOwn || code === undefined ? undefined : served.grants.codes.openExpired(code, door.client.audience);

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { mapApplicationTarget, mapLocation } from '../api-proxy/map-target.ts';
 import {
   applicationRequestHeaders,
   browserResponseHeaders,
   clientResponseHeaders,
   resourceRequestHeaders,
-} from '../api-proxy/headers.ts';
-import { applicationUrl, relayedLocation } from '../api-proxy/path.ts';
-import { answerHeaders, openingHeaders } from '../api-proxy/websocket.ts';
+} from '../api-proxy/passed-headers.ts';
+import { handshakeRequestHeaders, handshakeResponseHeaders } from '../api-proxy/websocket.ts';
 import type { DoorHost } from '../browsers/browser-door.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler, RequestState } from '../http/context.ts';
@@ -99,11 +99,11 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
         ...rules.requestHeaders(ctx, entry.opened),
         'x-request-id': ctx.state.requestId,
         ...knownIdentityHeaders(entry.opened),
-        ...(webSocket && openingHeaders(ctx.req.headers)),
+        ...(webSocket && handshakeRequestHeaders(ctx.req.headers)),
       },
       headersToPass: (received, status) => ({
         ...rules.headersToPass(received, url),
-        ...(webSocket && answerHeaders(received, status === 101)),
+        ...(webSocket && handshakeResponseHeaders(received, status === 101)),
       }),
       isOfApplication: entry.isOfBrowser,
     });
@@ -152,7 +152,7 @@ function passAsApi(resource: Resource, upstream: Upstream): PassRules {
 
   /** The public address of a redirect, which the server may have written with its own address. */
   const publicLocation = (location: string, url: URL) =>
-    relayedLocation(location, url, way.url, resource.url) ?? relayedLocation(location, url, publicUrl, resource.url);
+    mapLocation(location, url, way.url, resource.url) ?? mapLocation(location, url, publicUrl, resource.url);
 
   return {
     requireTarget: (ctx) => requireTarget(ctx, way),
@@ -184,7 +184,7 @@ function passAsApplication(resource: Resource, upstream: Upstream): PassRules {
   const base = new URL(upstream.url);
   return {
     requireTarget(ctx) {
-      const target = ctx.originalUrl.startsWith('/') ? applicationUrl(ctx.url, base) : undefined;
+      const target = ctx.originalUrl.startsWith('/') ? mapApplicationTarget(ctx.url, base) : undefined;
       if (target === undefined) throw new RelayError('path_refused');
       return target;
     },
@@ -203,7 +203,7 @@ function passAsApplication(resource: Resource, upstream: Upstream): PassRules {
     failureInsteadOf: (status) => (isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined),
     headersToPass(received, url) {
       const { location } = received;
-      const target = location && (relayedLocation(location, url, base, resource.url) ?? location);
+      const target = location && (mapLocation(location, url, base, resource.url) ?? location);
       return { ...browserResponseHeaders(received, isRelayCookie), ...(target && { location: target }) };
     },
   };

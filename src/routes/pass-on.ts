@@ -1,4 +1,4 @@
-import { proxiedUrl } from '../api-proxy/path.ts';
+import { mapTarget } from '../api-proxy/map-target.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { readBody, sendContinue } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
@@ -37,7 +37,7 @@ const proxyAuthenticationRequired = 407;
 export function requireTarget(ctx: Context, { path, url }: Way): URL {
   // A request for an absolute URL is refused, although `toOriginForm` has rewritten `ctx.url`.
   const isPath = ctx.originalUrl.startsWith('/');
-  const target = isPath ? proxiedUrl(ctx.url, path, url) : undefined;
+  const target = isPath ? mapTarget(ctx.url, path, url) : undefined;
   if (target === undefined) throw new RelayError('path_refused');
   return target;
 }

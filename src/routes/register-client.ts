@@ -1,12 +1,12 @@
 import type { Clients } from '../clients/clients.ts';
 import { readClientName, readRegistrableUris } from '../clients/read-metadata.ts';
-import { beginningOf, RelayError } from '../failures/relay-error.ts';
+import { abbreviateInput, RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import { matchesAny } from '../origins/origin-pattern.ts';
-import { originsOf } from '../origins/redirect-uri.ts';
+import { createOriginMatcher } from '../origins/origin-pattern.ts';
+import { pageOriginsOf } from '../origins/redirect-uri.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
 
 /** The most refused redirect URIs that the log shows. */
@@ -26,11 +26,11 @@ export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { gran
     const uris = readRegistrableUris(metadata['redirect_uris'], clients.schemes);
     if (uris === undefined) throw new RelayError('redirect_uris_invalid');
     const { redirectUris, asGiven, leftOut } = uris;
-    const asked = leftOut.length === 0 ? undefined : leftOut.slice(0, mostLogged).map(beginningOf).join(' ');
+    const asked = leftOut.length === 0 ? undefined : leftOut.slice(0, mostLogged).map(abbreviateInput).join(' ');
     if (redirectUris.length === 0) throw new RelayError('redirect_uris_invalid', { asked });
     ctx.state.asked = asked;
     const { origin } = ctx.req.headers;
-    const isOwnOrigin = matchesAny(originsOf({ origins: clients.origins, redirectUris }));
+    const isOwnOrigin = createOriginMatcher(pageOriginsOf({ origins: clients.origins, redirectUris }));
     if (origin !== undefined) expectOrigin(ctx, isOwnOrigin(origin));
     const client = { redirectUris, name: readClientName(metadata) };
     ctx.body = {

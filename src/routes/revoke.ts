@@ -3,7 +3,7 @@ import type { Served } from '../front-ends/front-ends.ts';
 import { type RefreshTokenContent, timeLeft } from '../grants/refresh-tokens.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
-import { looksSealed } from '../sealing/sealed.ts';
+import { looksSealed } from '../sealing/seal.ts';
 import type { MachineRequest } from './authenticate-machine.ts';
 import { endAtDoors, endRefreshes } from './end-login.ts';
 import { type EndpointRequest, frontEndEndpoint, requireParameter } from './front-end-endpoint.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Allow } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
-import { beginningOf, RelayError } from '../failures/relay-error.ts';
+import { abbreviateInput, RelayError } from '../failures/relay-error.ts';
 import { type Context, readQuery } from '../http/context.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
@@ -149,7 +149,7 @@ function createFrontEndFinder(frontEnds: readonly SessionFrontEnd[]) {
       if (named !== undefined) {
         const found = byName.get(named);
         if (found === undefined) {
-          throw new RelayError('client_unknown', { detail: sessionlessDetail, asked: beginningOf(named) });
+          throw new RelayError('client_unknown', { detail: sessionlessDetail, asked: abbreviateInput(named) });
         }
         return found;
       }

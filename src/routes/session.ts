@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { isFailure, RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { isFailure, RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import type { GrantMemory } from '../grants/grants.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, type Handler, readQuery, recordCall } from '../http/context.ts';
@@ -101,7 +101,7 @@ export function logout({ sessions, requireFrontEnd, findRegistration }: SessionR
     const session = sessions.open(ctx, frontEnd.name);
     if (session === undefined) return;
     await sessions.end(session);
-    const registration = unlessFailed(() => findRegistration(session));
+    const registration = undefinedIfFailed(() => findRegistration(session));
     if (registration === undefined) return;
     ctx.state.registration = registration.name;
     const { revoke } = readQuery(ctx);

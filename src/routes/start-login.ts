@@ -1,5 +1,5 @@
 import { isNavigation } from '../delivery/failure-page.ts';
-import { beginningOf, RelayError } from '../failures/relay-error.ts';
+import { abbreviateInput, RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
@@ -15,7 +15,7 @@ import {
   requireCodeChallenge,
   requireRedirectUri,
 } from '../oauth/start-parameters.ts';
-import { exampleOf } from '../origins/origin-pattern.ts';
+import { exampleOrigin } from '../origins/origin-pattern.ts';
 import { actsAtProvider, type Resource, requireResource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
 import { withoutPeople } from './authenticate-machine.ts';
@@ -92,7 +92,7 @@ function expectKnownPage(ctx: Context, place: StartPlace, redirectUri?: unknown)
   const { frontEnds, issuer } = place;
   const { origins } = place.frontEnd;
   const page = URL.parse(ctx.get('Referer'));
-  const isFrontEndHere = origins.length > 0 && origins.every((one) => isLoopback(new URL(exampleOf(one))));
+  const isFrontEndHere = origins.length > 0 && origins.every((one) => isLoopback(new URL(exampleOrigin(one))));
   if (page === null || !isFrontEndHere || !isLoopback(page) || !isNavigation(ctx)) return;
   const { origin } = page;
   if (frontEnds.hasOrigin(origin) || origin === new URL(issuer).origin) return;
@@ -196,4 +196,5 @@ function readAccount(query: Query) {
   return { otherAccount: query['prompt'] === 'select_account', loginHint: readLoginHint(query) };
 }
 
-const unknownClient = ({ client_id: asked }: Query) => new RelayError('client_unknown', { asked: beginningOf(asked) });
+const unknownClient = ({ client_id: asked }: Query) =>
+  new RelayError('client_unknown', { asked: abbreviateInput(asked) });

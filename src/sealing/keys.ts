@@ -2,20 +2,20 @@ import { hkdfSync, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Secret } from './secret.ts';
 
-/** The keys of one purpose, 32 bytes each. The first one seals, all of them open. */
+/** The keys of one purpose, 32 bytes each. The first key seals, and all of them open. */
 export type KeyRing = readonly [Buffer, ...Buffer[]];
 
 /** The keys of a relay, one ring per purpose. Replicas with the same secret have the same keys. */
 export type Keys = Readonly<ReturnType<typeof deriveRings>>;
 
 const keyLength = 32;
-/** Makes guessing expensive, because a client secret may be short and chosen by a person. */
-const stretch = promisify<string, string, number, Buffer>(scrypt);
+/** Makes it expensive to guess the secret, because a client secret may be short and chosen by a person. */
+const stretchSecret = promisify<string, string, number, Buffer>(scrypt);
 
 /**
  * Derives the keys from the lines of a key file.
  *
- * @param secrets 32 or more characters each: the current one, and the previous one during a rotation
+ * @param secrets at least 32 characters each: the current secret, and the previous one during a rotation
  * @see RFC 5869
  */
 export function deriveKeysFromFile([current, ...previous]: readonly [Secret, ...Secret[]]): Keys {
@@ -28,26 +28,26 @@ export async function deriveKeys(
   clientSecret: Secret,
 ): Promise<Keys> {
   if (keySecrets !== undefined) return deriveKeysFromFile(keySecrets);
-  return deriveRings([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
+  return deriveRings([await stretchSecret(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 
-/** A ring for each purpose. `nonce` makes the nonces of DPoP proofs; the others seal what they are named after. */
+/** Derives a ring for each purpose. `nonce` is for the nonces of DPoP proofs. The others seal what they are named after. */
 function deriveRings([current, ...previous]: readonly [string | Buffer, ...string[]]) {
-  const ring = (purpose: string): KeyRing => {
+  const deriveRing = (purpose: string): KeyRing => {
     const derive = (secret: string | Buffer) =>
       Buffer.from(hkdfSync('sha256', secret, '', `login-relay ${purpose}`, keyLength));
     return [derive(current), ...previous.map(derive)];
   };
   return {
-    state: ring('state'),
-    code: ring('code'),
-    refreshToken: ring('refresh token'),
-    accessToken: ring('access token'),
-    session: ring('session'),
-    client: ring('client'),
-    consent: ring('consent'),
-    door: ring('door'),
-    nonce: ring('nonce'),
-    memory: ring('shared memory'),
+    state: deriveRing('state'),
+    code: deriveRing('code'),
+    refreshToken: deriveRing('refresh token'),
+    accessToken: deriveRing('access token'),
+    session: deriveRing('session'),
+    client: deriveRing('client'),
+    consent: deriveRing('consent'),
+    door: deriveRing('door'),
+    nonce: deriveRing('nonce'),
+    memory: deriveRing('shared memory'),
   };
 }

@@ -7,7 +7,7 @@ import type { Marks } from '../memory/marks.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal, isPossible } from '../sealing/sealed.ts';
+import { couldBeIssued, createSeal } from '../sealing/seal.ts';
 import { longestDays } from '../times.ts';
 import { createSessionCookies } from './cookies.ts';
 
@@ -154,7 +154,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
 /** Whether a session has not ended, and its front end may still use its registration. */
 function isValid(session: SessionContent, frontEnd: string, settings: SessionSettings, now: Clock): boolean {
   const { registration, loggedInAt, endsAt, idleEndsAt } = session;
-  if (!isPossible(loggedInAt, endsAt, longestDays.session * 86_400, now)) return false;
+  if (!couldBeIssued(loggedInAt, endsAt, longestDays.session * 86_400, now)) return false;
   const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
   // The configured lifetime may be shorter now than at the login.
   const end = Math.min(endsAt, idleEndsAt, loggedInAt + settings.lifetime);

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type Closing, closeFrame, FrameBoundaries } from '../api-proxy/websocket-frames.ts';
+import { buildCloseFrame, type Closing, FrameBoundaries } from '../api-proxy/websocket-frames.ts';
 import { limits } from '../limits.ts';
 
 /** Learns what happens in a tunnel. */
@@ -61,7 +61,7 @@ export class Tunnel {
       if (frame !== undefined && this.#client.writable) this.#client.write(frame);
       onWritten();
     };
-    const frame = closing && closeFrame(closing);
+    const frame = closing && buildCloseFrame(closing);
     if (frame === undefined || this.#frames.isAtBoundary) end(frame);
     else {
       this.#finishClose = () => end(frame);

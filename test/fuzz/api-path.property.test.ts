@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { proxiedUrl, relayedLocation } from '../../src/api-proxy/path.ts';
+import { mapLocation, mapTarget } from '../../src/api-proxy/map-target.ts';
 
 // scripts/long fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
@@ -71,7 +71,7 @@ function carelessly(path: string): string {
 /** Checks the URL of each request that is not refused. */
 function forAnyInput(check: (url: URL) => void): void {
   const property = fc.property(rest, (input) => {
-    const url = proxiedUrl(prefix + input, prefix, base);
+    const url = mapTarget(prefix + input, prefix, base);
     if (url !== undefined) check(url);
   });
   fc.assert(property, { numRuns });
@@ -103,7 +103,7 @@ describe('the path of a proxied request, for any input', () => {
     fc.assert(
       fc.property(rest, (input) => {
         const target = `/${input}`;
-        const url = proxiedUrl(target, prefix, base);
+        const url = mapTarget(target, prefix, base);
         expect(url === undefined || target.startsWith(prefix)).to.equal(true);
       }),
     );
@@ -115,7 +115,7 @@ describe('the path of a proxied request, for any input', () => {
     fc.assert(
       fc.property(fc.array(segment, { maxLength: 8 }), query, (segments, text) => {
         const path = segments.join('/');
-        const url = proxiedUrl(`${prefix}${path}?${text}`, prefix, base);
+        const url = mapTarget(`${prefix}${path}?${text}`, prefix, base);
         expect(url?.href.replace(/\?$/, '')).to.equal(`${base.href}${path}?${text}`.replace(/\?$/, ''));
       }),
     );
@@ -131,7 +131,7 @@ describe('the target of a redirect of the API, for any input', () => {
       .map((parts) => parts.join(''));
     fc.assert(
       fc.property(location, (input) => {
-        const target = relayedLocation(input, from, base, mounted);
+        const target = mapLocation(input, from, base, mounted);
         if (target === undefined) return;
         expect(new URL(target).href.startsWith(mounted)).to.equal(true);
       }),

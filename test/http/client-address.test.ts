@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import { createClientAddresses } from '../../src/http/client-address.ts';
 import { rateLimit } from '../../src/http/rate-limit.ts';
-import { loggedAddresses } from '../../src/observability/logged-address.ts';
+import { createLoggedAddresses } from '../../src/observability/logged-address.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 
 type Peer = Record<'remoteAddress' | 'localAddress', string | undefined>;
@@ -164,8 +164,8 @@ describe('an address that is known to be the client’s own', () => {
 
 describe("the client's address in the log", () => {
   const trustedProxies = ['10.0.0.0/8'];
-  const whole = loggedAddresses('whole', trustedProxies);
-  const cut = loggedAddresses('cut', trustedProxies);
+  const whole = createLoggedAddresses('whole', trustedProxies);
+  const cut = createLoggedAddresses('cut', trustedProxies);
 
   const shown = {
     '192.0.2.7': ['192.0.2.7', '192.0.2.0/24'],
@@ -177,37 +177,37 @@ describe("the client's address in the log", () => {
   };
   for (const [address, [inFull, network]] of Object.entries(shown)) {
     it(`is ${inFull} or ${network} for ${address}`, () => {
-      expect(whole.of(requestFrom(address))).to.equal(inFull);
-      expect(cut.of(requestFrom(address))).to.equal(network);
+      expect(whole.client(requestFrom(address))).to.equal(inFull);
+      expect(cut.client(requestFrom(address))).to.equal(network);
     });
   }
 
   it('is what a trusted proxy sends; other clients cannot set it', () => {
-    expect(whole.of(requestFrom('10.1.1.1', '203.0.113.9, 192.0.2.7'))).to.equal('192.0.2.7');
-    expect(whole.of(requestFrom('192.0.2.7', '203.0.113.9'))).to.equal('192.0.2.7');
+    expect(whole.client(requestFrom('10.1.1.1', '203.0.113.9, 192.0.2.7'))).to.equal('192.0.2.7');
+    expect(whole.client(requestFrom('192.0.2.7', '203.0.113.9'))).to.equal('192.0.2.7');
   });
 
   it('is never a part of X-Forwarded-For that is not an address', () => {
     for (const nonsense of ['', 'a"b', '<script>', '1.2.3', '192.0.2.7\n', 'secret']) {
-      expect(whole.of(requestFrom('10.1.1.1', nonsense)), nonsense).to.match(/^[\d.]+$/);
+      expect(whole.client(requestFrom('10.1.1.1', nonsense)), nonsense).to.match(/^[\d.]+$/);
     }
   });
 
   it('is not known behind a Unix socket', () => {
-    expect(whole.of(requestFrom(unix))).to.equal(undefined);
+    expect(whole.client(requestFrom(unix))).to.equal(undefined);
   });
 
   it('is the address of the peer for a request that cannot be read, unless the peer is a proxy', () => {
-    expect(whole.ofPeer('::ffff:192.0.2.7')).to.equal('192.0.2.7');
-    expect(cut.ofPeer('192.0.2.7')).to.equal('192.0.2.0/24');
-    expect(whole.ofPeer('10.1.1.1')).to.equal(undefined);
-    expect(whole.ofPeer(undefined)).to.equal(undefined);
+    expect(whole.peer('::ffff:192.0.2.7')).to.equal('192.0.2.7');
+    expect(cut.peer('192.0.2.7')).to.equal('192.0.2.0/24');
+    expect(whole.peer('10.1.1.1')).to.equal(undefined);
+    expect(whole.peer(undefined)).to.equal(undefined);
   });
 
   it('is left out by default', () => {
-    const none = loggedAddresses('off', trustedProxies);
-    expect(none.of(requestFrom('192.0.2.7'))).to.equal(undefined);
-    expect(none.ofPeer('192.0.2.7')).to.equal(undefined);
+    const none = createLoggedAddresses('off', trustedProxies);
+    expect(none.client(requestFrom('192.0.2.7'))).to.equal(undefined);
+    expect(none.peer('192.0.2.7')).to.equal(undefined);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { cors } from '../../src/http/cors.ts';
 import { warnOfForeignOrigins } from '../../src/observability/occasional-warnings.ts';
-import { matchesAny } from '../../src/origins/origin-pattern.ts';
+import { createOriginMatcher } from '../../src/origins/origin-pattern.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 
 const origins = [
@@ -28,7 +28,7 @@ const foreign = [
 ];
 
 describe('the origins of several front ends', () => {
-  const isFrontEnd = matchesAny(origins);
+  const isFrontEnd = createOriginMatcher(origins);
   const middleware = cors({ hasOrigin: isFrontEnd });
 
   async function headersFor(method: string, headers: Record<string, string>) {
@@ -65,7 +65,7 @@ describe('the origins of several front ends', () => {
   it('are not reported as foreign, and all others are', async () => {
     const reported: string[] = [];
     const warn = (line: { readonly origin: string }) => reported.push(line.origin);
-    const report = warnOfForeignOrigins({ warn } as never, matchesAny(origins), undefined);
+    const report = warnOfForeignOrigins({ warn } as never, createOriginMatcher(origins), undefined);
     for (const origin of [...allowed, ...foreign]) await report(koaContext({ origin }), async () => {});
     await report(koaContext(), async () => {});
     const shown = foreign.map((origin) => (/[*,]/.test(origin) ? '(not an origin)' : origin));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { createSeal, looksSealed } from '../../src/sealing/sealed.ts';
+import { createSeal, looksSealed } from '../../src/sealing/seal.ts';
 
 const key = randomBytes(32);
 const previous = randomBytes(32);

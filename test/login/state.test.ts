@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as v from 'valibot';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { createStates, type FrontEndRequest, type LoginState } from '../../src/login/state.ts';
-import { createSeal } from '../../src/sealing/sealed.ts';
+import { createSeal } from '../../src/sealing/seal.ts';
 
 const key = randomBytes(32);
 const registration = () => 'provider https://id.example - client-1';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { failureCodes } from '../../src/failures/relay-error.ts';
-import { providerErrorCodes } from '../../src/providers/refusals.ts';
+import { providerErrorCodes } from '../../src/providers/error-codes.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
 import { answer, json, reset } from '../harness/provider/provider-behaviours.ts';

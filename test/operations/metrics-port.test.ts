@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { metricsListener } from '../../src/observability/metrics-port.ts';
+import { createMetricsListener } from '../../src/observability/metrics-port.ts';
 import { send } from '../harness/client/http-client.ts';
 import { serve } from '../harness/provider/serve.ts';
 
@@ -59,7 +59,7 @@ describe('the metrics port', () => {
       const logged: unknown[] = [];
       const logger = { warn: (fields: unknown) => logged.push(fields) };
       const where = { host, port: 9464, names: ['relay1.example.com'] };
-      const server = await serve(metricsListener(metrics, where, logger));
+      const server = await serve(createMetricsListener(metrics, where, logger));
       try {
         for (const authority of answered) {
           const { status } = await send(server.port, { path: '/metrics', authority });
@@ -90,7 +90,7 @@ describe('the metrics port', () => {
       },
     };
     const where = { host: '127.0.0.1', port: 9464, names: [] };
-    const listener = metricsListener(counted, where, { warn() {} });
+    const listener = createMetricsListener(counted, where, { warn() {} });
     const ask = async () => {
       const written: unknown[] = [];
       const response = { writeHead: () => ({ end: (text: string) => written.push(text) }) };
@@ -106,7 +106,7 @@ describe('the metrics port', () => {
   it('warns of a host once, and names none that is too long', async () => {
     const logged: unknown[] = [];
     const logger = { warn: (fields: unknown) => logged.push(fields) };
-    const server = await serve(metricsListener(metrics, { host: '127.0.0.1', port: 0, names: [] }, logger));
+    const server = await serve(createMetricsListener(metrics, { host: '127.0.0.1', port: 0, names: [] }, logger));
     for (const authority of ['evil.example', 'evil.example', `${'a'.repeat(300)}.example`]) {
       expect((await send(server.port, { path: '/metrics', authority })).status).to.equal(421);
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  occasionalWarning,
+  createOccasionalWarning,
   warnOfForeignOrigins,
   warnOfForeignPages,
   warnOfFullGateway,
@@ -22,7 +22,7 @@ describe('a warning that is written occasionally', () => {
   it('is written once a minute for each of at most 20 subjects', () => {
     let time = 0;
     const { lines, logger } = startLog<object>();
-    const warn = occasionalWarning(logger, 'message', () => time);
+    const warn = createOccasionalWarning(logger, 'message', () => time);
     const warnOf = (...subjects: string[]) => {
       for (const subject of subjects) warn(subject, { subject });
     };

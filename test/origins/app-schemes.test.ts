@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as v from 'valibot';
-import { appSchemeOf, mayBeOfStranger } from '../../src/origins/app-schemes.ts';
-import { nativeRedirectUri, redirectUri } from '../../src/origins/schemas.ts';
+import { mayUnregisteredClientUse, readAppScheme } from '../../src/origins/app-schemes.ts';
+import { nativeRedirectUri, redirectUri } from '../../src/origins/origin-schemas.ts';
 
 /** Schemes that a browser, a phone or a system acts on. */
 const actedOn =
@@ -41,13 +41,13 @@ const spellings: readonly ((scheme: string) => string)[] = [
 describe('a scheme that a browser or a system acts on', () => {
   for (const scheme of actedOn) {
     it(`opens no app, however it is written: ${scheme}`, () => {
-      expect(mayBeOfStranger(`${scheme}://x`, [scheme])).to.equal(false);
+      expect(mayUnregisteredClientUse(`${scheme}://x`, [scheme])).to.equal(false);
       for (const spell of spellings) {
         const address = spell(scheme);
         for (const schema of [redirectUri, nativeRedirectUri]) {
           expect(v.safeParse(schema, address).success, JSON.stringify(address)).to.equal(false);
         }
-        expect(appSchemeOf(address)).to.equal(undefined);
+        expect(readAppScheme(address)).to.equal(undefined);
       }
     });
   }
@@ -99,10 +99,10 @@ describe('the address of an app', () => {
       'https://app.example/cb',
       'http://127.0.0.1:*/cb',
     ]) {
-      expect(mayBeOfStranger(uri, ['mine']), uri).to.equal(true);
+      expect(mayUnregisteredClientUse(uri, ['mine']), uri).to.equal(true);
     }
     for (const uri of ['unheardof://cb', 'cursor2://cb', 'minex://cb', 'cursor:cb', 'mailto:x@y.example', '']) {
-      expect(mayBeOfStranger(uri, ['mine']), uri).to.equal(false);
+      expect(mayUnregisteredClientUse(uri, ['mine']), uri).to.equal(false);
     }
   });
 });

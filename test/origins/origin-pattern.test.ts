@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as v from 'valibot';
 import { matches } from '../../src/origins/origin-pattern.ts';
-import { originPattern } from '../../src/origins/schemas.ts';
+import { originPattern } from '../../src/origins/origin-schemas.ts';
 
 const pattern = (text: string) => v.parse(originPattern, text);
 

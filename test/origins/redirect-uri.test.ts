@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as v from 'valibot';
+import { redirectUri } from '../../src/origins/origin-schemas.ts';
 import { findRedirectUri } from '../../src/origins/redirect-uri.ts';
-import { redirectUri } from '../../src/origins/schemas.ts';
 import { plainPayloads, redirectPayloads } from '../harness/client/redirect-payloads.ts';
 
 const page = '/signed-in?theme=dark';

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { presentLists } from '../../scripts/promised.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
 import { failureCodes } from '../../src/failures/relay-error.ts';
-import { createMakers, memoryMetrics, relayMetrics } from '../../src/observability/metrics.ts';
+import { createMemoryMetrics, createMetricFactories, createRelayMetrics } from '../../src/observability/metrics.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -55,9 +55,9 @@ const ofFile = Object.entries(fileSettings)
 
 function metricNames(): string[] {
   const registry = new Registry();
-  const makers = createMakers(registry, () => ({ callsInFlight: 0, ready: true, providers: [] }));
-  relayMetrics(makers);
-  memoryMetrics(makers);
+  const makers = createMetricFactories(registry, () => ({ callsInFlight: 0, ready: true, providers: [] }));
+  createRelayMetrics(makers);
+  createMemoryMetrics(makers);
   return registry.getMetricsAsArray().map(({ name }) => name);
 }
 

@@ -1,4 +1,4 @@
-import { RelayError, unlessFailed } from '../../failures/relay-error.ts';
+import { RelayError, undefinedIfFailed } from '../../failures/relay-error.ts';
 import { isObject } from '../../oauth/json.ts';
 import { parseTokenResponse, type TokenResponse } from '../../oauth/token-response.ts';
 import { isSuccess, parseTokenAnswer } from '../../oauth/token-response-format.ts';
@@ -99,9 +99,9 @@ function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): 
 
 /** Parses an answer, with its ID token even if the relay does not read it; undefined if there is no token. */
 function parseAnswer(answer: UpstreamResponse, provider: Provider): Exchanged | undefined {
-  const token = unlessFailed(() => parseTokenResponse(answer, provider));
+  const token = undefinedIfFailed(() => parseTokenResponse(answer, provider));
   if (token === undefined) return undefined;
-  const withIdToken = unlessFailed(() => parseTokenResponse(answer, { ...provider, userFrom: 'id-token' }));
+  const withIdToken = undefinedIfFailed(() => parseTokenResponse(answer, { ...provider, userFrom: 'id-token' }));
   return { token, provider, idToken: withIdToken?.idToken };
 }
 

@@ -1,6 +1,6 @@
 import { isMachineId } from '../../access/identity.ts';
 import { matches } from '../../origins/origin-pattern.ts';
-import { originsOf } from '../../origins/redirect-uri.ts';
+import { pageOriginsOf } from '../../origins/redirect-uri.ts';
 import { endpointNames } from '../../paths.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import { findPreset } from '../provider.ts';
@@ -128,5 +128,5 @@ function settingWithOrigins({ values }: FrontEndReading): 'origin' | 'origins' |
 
 /** The origins at which a front end's logins end, or from which its pages request tokens. */
 function originsOfReading({ values: { origin = [], origins = [], redirectUri = [] } }: FrontEndReading) {
-  return originsOf({ origins: [...origin, ...origins], redirectUris: redirectUri });
+  return pageOriginsOf({ origins: [...origin, ...origins], redirectUris: redirectUri });
 }

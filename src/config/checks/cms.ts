@@ -1,4 +1,4 @@
-import { registrationOfCms } from '../../providers/cms.ts';
+import { findCmsRegistration } from '../../providers/cms.ts';
 import { presets } from '../../providers/presets.ts';
 import { findPreset } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
@@ -23,7 +23,7 @@ export function checkCmses({ registrations, frontEnds }: Readings): void {
     for (const registration of frontEnd.usableRegistrations) checkRepositoryAccess(frontEnd, registration);
     for (const registration of frontEnd.usableRegistrations) {
       const backend = cmsPresetOf(registration)?.cms.name;
-      const first = backend && registrationOfCms(served, backend);
+      const first = backend && findCmsRegistration(served, backend);
       if (!first || first.frontEnd === frontEnd) continue;
       // Without an auth_endpoint, this CMS would start the login of the other front end.
       frontEnd.warn(

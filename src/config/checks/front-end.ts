@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { isSameSite } from '../../origins/domains.ts';
 import { hasStar, isAnyPort, type OriginPattern } from '../../origins/origin-pattern.ts';
+import { findQueryFault, maxRedirectUriLength, nativeRedirectUri } from '../../origins/origin-schemas.ts';
+import { isSameSite } from '../../origins/owned-domains.ts';
 import { originOf, type RedirectUri, withAnyPort } from '../../origins/redirect-uri.ts';
-import { maxRedirectUriLength, nativeRedirectUri, queryFault } from '../../origins/schemas.ts';
 import { doPathsOverlap } from '../../paths.ts';
 import { isLoopback, whyQueryIsTaken } from '../../urls.ts';
 import { didYouMean, findSuggestion, withItemNumber } from '../fault.ts';
@@ -159,7 +159,7 @@ function findFaultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri
   if (origin && originOf(uri) !== origin) {
     faults.push(`must be inside ${describe('origin')}${hasStar(origin) ? ', with its *' : ''}`);
   }
-  const faultOfQuery = queryFault(uri);
+  const faultOfQuery = findQueryFault(uri);
   if (faultOfQuery) faults.push(faultOfQuery);
   return faults;
 }

@@ -1,4 +1,4 @@
-import { exampleOf } from '../../origins/origin-pattern.ts';
+import { exampleOrigin } from '../../origins/origin-pattern.ts';
 import { doPathsOverlap, ownPaths, registrationPath } from '../../paths.ts';
 import { isLoopback } from '../../urls.ts';
 import type { Reading } from '../reading.ts';
@@ -104,7 +104,7 @@ function settingsWithPlainHttp<At extends Level>({ level, values }: Reading<At>)
     const value: unknown = values[name];
     const addresses: readonly unknown[] = Array.isArray(value) ? value : [value];
     return addresses.some((address) => {
-      const url = typeof address === 'string' ? URL.parse(exampleOf(address)) : address;
+      const url = typeof address === 'string' ? URL.parse(exampleOrigin(address)) : address;
       return url instanceof URL && url.protocol === 'http:' && !isLoopback(url);
     });
   });

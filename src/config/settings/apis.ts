@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { mayReachApi } from '../../api-proxy/headers.ts';
+import { mayReachApi } from '../../api-proxy/passed-headers.ts';
 import { doPathsOverlap, ownPaths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
 import { oneOf, pathSegment, textMatching, withoutQuery } from '../schemas.ts';

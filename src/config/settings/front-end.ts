@@ -1,4 +1,4 @@
-import { nativeOrigins, originPatterns } from '../../origins/schemas.ts';
+import { nativeOrigins, originPatterns } from '../../origins/origin-schemas.ts';
 import { longestDays } from '../../times.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';

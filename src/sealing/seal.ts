@@ -12,20 +12,20 @@ const nonceLength = 12;
 const tagLength = 16;
 const headLength = mark.length + saltLength + nonceLength;
 const algorithm = 'aes-256-gcm';
-/** Bytes of compressed content. Nothing longer can come, because only the relay compresses. */
+/** Bytes of content that was compressed. The relay itself has sealed it, so it is never longer. */
 const longestUnpacked = 128 * 1024;
 
-/** Whether a relay sealed a text with any key, even if it was altered since. */
+/** Whether a text looks as if a relay had sealed it, with any key, even if it was altered since. */
 export function looksSealed(text: string): boolean {
   return /^\W*lr1_/.test(text);
 }
 
 /**
- * Seals content into texts that only a holder of the keys can read or make, with AES-256-GCM. Each text has its own
- * key, which HMAC-SHA-256 derives from the first key and 96 random bits, and its own nonce of 96 random bits. With one
- * key for all texts, random nonces would repeat too soon.
+ * Creates functions that seal content into texts, which only a holder of the keys can read or make, and open them. Each
+ * text is encrypted by AES-256-GCM with its own key, which HMAC-SHA-256 derives from the first key and 96 random bits,
+ * and its own nonce of 96 random bits. With one key for all texts, random nonces would repeat too soon.
  *
- * @param purpose of the texts: no other seal opens them, even with the same keys
+ * @param purpose the purpose of the texts. No seal of another purpose opens them, even with the same keys
  * @param schema the form of the content, which it must not change
  * @param options.longest the longest text that is opened
  * @param options.isPacked whether to compress the content. The length of a text then reveals how well its content
@@ -42,7 +42,7 @@ export function createSeal<Content>(
   const unpack = (plaintext: Buffer) =>
     isPacked ? inflateRawSync(plaintext, { maxOutputLength: longestUnpacked }) : plaintext;
   return {
-    /** @param boundTo words outside the text, which `open` must be given again */
+    /** Seals content. @param boundTo words outside the text, without which `open` does not open it */
     seal(content: Content, ...boundTo: readonly string[]): string {
       const random = randomBytes(saltLength + nonceLength);
       const { key, nonce } = deriveKeyAndNonce(keys[0], random);
@@ -54,25 +54,26 @@ export function createSeal<Content>(
       return Buffer.concat([mark, random, ciphertext, cipher.getAuthTag()]).toString('base64url');
     },
 
-    /** @returns undefined unless one of the keys sealed the text for this purpose, bound to these words */
-    open: (text: string, ...boundTo: readonly string[]) => reader(text)(...boundTo),
+    /** Opens a text. @returns undefined unless one of the keys sealed it for this purpose, bound to these words */
+    open: (text: string, ...boundTo: readonly string[]) => prepareToOpen(text)(...boundTo),
 
     /**
-     * Opens a text that may be bound to one of several lists of words. Only the last step is repeated for each list.
+     * Prepares to open a text that may be bound to one of several lists of words. Returns a function that tries one list,
+     * and does not repeat the other steps.
      */
-    reader,
+    prepareToOpen,
   };
 
-  function reader(text: string): (...boundTo: readonly string[]) => Content | undefined {
-    const bytes = decodeBytes(text, longest);
+  function prepareToOpen(text: string): (...boundTo: readonly string[]) => Content | undefined {
+    const bytes = decodeSealed(text, longest);
     if (bytes === undefined) return () => undefined;
-    const head = bytes.subarray(mark.length, headLength);
-    const derived: (Derived | undefined)[] = [];
+    const random = bytes.subarray(mark.length, headLength);
+    const textKeys: (TextKey | undefined)[] = [];
     return (...boundTo) => {
       const data = encodeBinding(purpose, boundTo);
       for (const [index, key] of keys.entries()) {
-        derived[index] ??= deriveKeyAndNonce(key, head);
-        const plaintext = decrypt(derived[index], bytes, data);
+        textKeys[index] ??= deriveKeyAndNonce(key, random);
+        const plaintext = decrypt(textKeys[index], bytes, data);
         if (plaintext === undefined) continue;
         const content = v.safeParse(schema, JSON.parse(`${unpack(plaintext)}`));
         return content.success ? content.output : undefined;
@@ -82,8 +83,8 @@ export function createSeal<Content>(
   }
 }
 
-/** @returns undefined if another key or other `data` sealed the bytes, or if any byte was altered */
-function decrypt({ key, nonce }: Derived, bytes: Buffer, data: Buffer): Buffer | undefined {
+/** Decrypts a text. @returns undefined if it was sealed with another key or other `data`, or any byte was altered */
+function decrypt({ key, nonce }: TextKey, bytes: Buffer, data: Buffer): Buffer | undefined {
   const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength });
   decipher.setAAD(data);
   decipher.setAuthTag(bytes.subarray(-tagLength));
@@ -96,9 +97,9 @@ function decrypt({ key, nonce }: Derived, bytes: Buffer, data: Buffer): Buffer |
   return plaintext;
 }
 
-type Derived = ReturnType<typeof deriveKeyAndNonce>;
+type TextKey = ReturnType<typeof deriveKeyAndNonce>;
 
-/** The key and the nonce of one text. @param random the salt and the nonce from its head */
+/** Derives the key of a text from its salt, and takes its nonce. @param random the salt and the nonce from its head */
 function deriveKeyAndNonce(keyOfPurpose: Buffer, random: Buffer) {
   return {
     key: createHmac('sha256', keyOfPurpose).update(random.subarray(0, saltLength)).digest(),
@@ -107,14 +108,15 @@ function deriveKeyAndNonce(keyOfPurpose: Buffer, random: Buffer) {
 }
 
 /**
- * The data that GCM authenticates without encrypting. JSON, so that different lists of words never give the same bytes.
+ * Encodes the data that GCM authenticates without encrypting it. As JSON, different lists of words never give the same
+ * bytes.
  */
 function encodeBinding(purpose: string, boundTo: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify([purpose, ...boundTo]));
 }
 
-/** @returns undefined if the text does not have the form of a sealed one, in the spelling of `seal` */
-function decodeBytes(text: string, longest: number): Buffer | undefined {
+/** Decodes a text. @returns undefined if it does not have the form of a sealed text, in the spelling of `seal` */
+function decodeSealed(text: string, longest: number): Buffer | undefined {
   if (text.length > longest) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   const isMarked = bytes.subarray(0, mark.length).equals(mark);
@@ -124,13 +126,13 @@ function decodeBytes(text: string, longest: number): Buffer | undefined {
 }
 
 /**
- * Whether a relay can have issued something with these times. A thief with a stolen key can seal any time, and must not
- * gain more than what the relay seals itself.
+ * Whether a relay can have issued something with these times. A thief with a stolen key can seal any time, but gains no
+ * text that is valid for longer than the relay's own.
  *
- * @param from when it was issued, in seconds since 1970
- * @param until when it ends
+ * @param from the time of issue, in seconds since 1970
+ * @param until the end, in seconds since 1970
  * @param longest seconds for which it can be valid
  */
-export function isPossible(from: number, until: number, longest: number, now: Clock): boolean {
+export function couldBeIssued(from: number, until: number, longest: number, now: Clock): boolean {
   return from <= nowInSeconds(now) + clockSkew && until <= from + longest;
 }

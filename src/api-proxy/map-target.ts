@@ -1,4 +1,4 @@
-/** The deepest path that can be proxied. Every segment is decoded and compared. */
+/** The deepest path that can be passed on, because every segment is decoded and compared. */
 const mostSegments = 64;
 
 /** A path segment as it is in a URL. @see RFC 3986 §3.3 */
@@ -8,9 +8,9 @@ const segmentForm = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i;
 const queryForm = /^(?:\?[\x21\x22\x24-\x7e]*)?$/;
 
 /**
- * Maps the target of a request to the URL that it is proxied to, at or below `base`. A path is refused if any server
- * could take it for a path to somewhere else. Encoded slashes, encoded dots, backslashes, empty segments and double
- * encoding are refused, not repaired.
+ * Maps the target of a request to the URL to which it is passed on, at or below `base`. Against path traversal, a path is
+ * refused if any server could take it for a path to somewhere else. Encoded slashes, encoded dots, backslashes, empty
+ * segments and double encoding are refused, not repaired.
  *
  * @param target path and query of the request, as received
  * @param prefix the path of the relay for `base`
@@ -18,11 +18,12 @@ const queryForm = /^(?:\?[\x21\x22\x24-\x7e]*)?$/;
  * @returns undefined if the target is refused
  * @see RFC 3986 §6.2.2, CWE-22
  */
-export function proxiedUrl(target: string, prefix: string, base: URL): URL | undefined {
+export function mapTarget(target: string, prefix: string, base: URL): URL | undefined {
   const [, path = '', query = ''] = /^([^?]*)(.*)$/s.exec(target) ?? [];
-  const rest = restBelow(path, prefix);
+  const rest = pathBelow(path, prefix);
   if (rest === undefined || !queryForm.test(query)) return undefined;
-  if (!isPlain(prefix.endsWith('/') ? rest : rest.slice(1))) return undefined;
+  const segments = prefix.endsWith('/') ? rest : rest.slice(1);
+  if (!isUnambiguousPath(segments)) return undefined;
   const url = URL.parse(base.origin + base.pathname + rest + query);
   // The parser must not have changed anything, such as a dot segment.
   const isBelow = url?.origin === base.origin && url.pathname === base.pathname + rest;
@@ -30,13 +31,13 @@ export function proxiedUrl(target: string, prefix: string, base: URL): URL | und
 }
 
 /**
- * Maps the target of a request to an application that has its host to itself. Where it is at the root of its server, no
- * path leads elsewhere, so that encoded slashes and empty segments pass: wikis and editors have them.
+ * Maps the target of a request to an application that has its host to itself. If the application is at the root of its
+ * server, no path leads elsewhere. So encoded slashes and empty segments pass, which wikis and editors use.
  *
  * @returns undefined if the target is refused
  */
-export function applicationUrl(target: string, base: URL): URL | undefined {
-  if (base.pathname !== '/') return proxiedUrl(target, '/', base);
+export function mapApplicationTarget(target: string, base: URL): URL | undefined {
+  if (base.pathname !== '/') return mapTarget(target, '/', base);
   const url = /^\/[\x21\x22\x24-\x7e]*$/.test(target) ? URL.parse(base.origin + target) : null;
   return url?.origin === base.origin ? url : undefined;
 }
@@ -47,39 +48,39 @@ export function applicationUrl(target: string, base: URL): URL | undefined {
  * @param from the URL that was requested
  * @param base the URL at and below which the relay sends requests
  * @param mounted the public URL of the relay for `base`
- * @returns undefined if there is none. The redirect then gets no target, because a response must not send a page to
- *   another host
+ * @returns undefined if the relay has no address for it. Then the redirect gets no target, because a response must not
+ *   send a page to another host
  */
-export function relayedLocation(location: string, from: URL, base: URL, mounted: string): string | undefined {
+export function mapLocation(location: string, from: URL, base: URL, mounted: string): string | undefined {
   const target = URL.parse(location, from);
   if (target?.origin !== base.origin) return undefined;
-  const rest = restBelow(target.pathname, base.pathname);
+  const rest = pathBelow(target.pathname, base.pathname);
   if (rest === undefined || target.username !== '' || target.password !== '') return undefined;
   return mounted + rest + target.search + target.hash;
 }
 
-/** The part of a path after the prefix. @returns undefined if the path is neither at nor below it */
-function restBelow(path: string, prefix: string): string | undefined {
+/** Returns the part of a path after the prefix. Undefined if the path is neither at nor below the prefix. */
+function pathBelow(path: string, prefix: string): string | undefined {
   const rest = path.slice(prefix.length);
   const isBelow = prefix.endsWith('/') || rest === '' || rest.startsWith('/');
   return path.startsWith(prefix) && isBelow ? rest : undefined;
 }
 
-/** Whether every server reads the path as the same segments. Only the last one may be empty. */
-function isPlain(path: string): boolean {
+/** Whether every server reads the path as the same segments. Only the last segment may be empty. */
+function isUnambiguousPath(path: string): boolean {
   const segments = path.split('/', mostSegments + 1);
   if (segments.length > mostSegments) return false;
   return segments.every((segment, index) => {
     const isLast = index === segments.length - 1;
-    return segment === '' ? isLast : isPlainSegment(segment);
+    return segment === '' ? isLast : isUnambiguousSegment(segment);
   });
 }
 
 /**
- * Whether every server reads the segment as the same name, however it decodes: without a slash, a dot segment, or
- * double encoding.
+ * Whether every server reads the segment as the same name, however the server decodes it: the segment contains no slash,
+ * is no dot segment, and is not encoded twice.
  */
-function isPlainSegment(segment: string): boolean {
+function isUnambiguousSegment(segment: string): boolean {
   if (!segmentForm.test(segment)) return false;
   let decoded: string;
   try {

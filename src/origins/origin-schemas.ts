@@ -1,22 +1,20 @@
 import * as v from 'valibot';
 import { httpUrl, isLoopback, whyQueryIsTaken } from '../urls.ts';
-import { appSchemeOf, isAppScheme } from './app-schemes.ts';
-import { ownsItsNames } from './domains.ts';
+import { isAppScheme, readAppScheme } from './app-schemes.ts';
 import type { OriginPattern } from './origin-pattern.ts';
+import { ownsAllSubdomains } from './owned-domains.ts';
 import { examplePage, isOnThisMachine, originOf, type RedirectUri, withAnyPort } from './redirect-uri.ts';
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value.
 
-/**
- * A `*` as the port of this machine. `httpUrl` refuses it, so `pageUri` removes it before and restores it afterwards.
- */
+/** A `*` as the port of this machine. `httpUrl` refuses it, so `pageUri` removes it first, and restores it afterwards. */
 const anyPort = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*(?=[/?]|$)/i;
-/** No `*` in scheme, host and port, or one as the first label of the host. */
+/** No `*` in scheme, host and port, or a single `*` as the first label of the host. */
 const noStarOrFirstLabel = /^[^/]*\/\/(\*\.)?[^/?#*]*([/?#]|$)/;
 /** A host name without a final dot. @see RFC 1034 §3.5 */
 const hostName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** A page of a front end: a URL as in `httpUrl`, or one for each origin that a `*` stands for. */
+/** A page of a front end: a URL as in `httpUrl`, or with a `*` that stands for several origins. */
 const pageUri = v.pipe(
   v.string(),
   v.check(
@@ -27,7 +25,7 @@ const pageUri = v.pipe(
     const text = dataset.value.replace(anyPort, '$1');
     const port = text === dataset.value ? '' : ':*';
     const parsed = v.safeParse(httpUrl, text, { abortPipeEarly: true });
-    const fault = parsed.success ? starFault(parsed.output) : parsed.issues[0].message;
+    const fault = parsed.success ? findStarFault(parsed.output) : parsed.issues[0].message;
     if (!parsed.success || fault !== undefined) {
       addIssue({ message: fault });
       return NEVER;
@@ -38,14 +36,16 @@ const pageUri = v.pipe(
 );
 
 /**
- * An address that opens an app: `com.example.app:/callback`, `vscode://publisher.extension/callback`. @see RFC 3986 §2
+ * An address that opens an app: `com.example.app:/callback`, `vscode://publisher.extension/callback`.
+ *
+ * @see RFC 3986 §2
  */
 const appUri = v.pipe(
   v.string(),
   v.regex(/^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/, 'must be ASCII, without spaces'),
   v.transform((text) => URL.parse(text)),
   v.check(
-    (url) => url !== null && appSchemeOf(url.href) !== undefined && !hasUserOrFragment(url),
+    (url) => url !== null && readAppScheme(url.href) !== undefined && !hasUserOrFragment(url),
     'must be a URL without user name and fragment',
   ),
   v.transform((url): RedirectUri => url?.href ?? ''),
@@ -59,7 +59,7 @@ export const redirectUri = v.pipe(
   v.string(),
   v.maxLength(maxRedirectUriLength, `must have at most ${maxRedirectUriLength} characters`),
   v.check(
-    (text) => /^https?:/i.test(text) || appSchemeOf(text) !== undefined,
+    (text) => /^https?:/i.test(text) || readAppScheme(text) !== undefined,
     'must start with https:// (or http://), or with a scheme of an app and a slash (com.example.app:/callback), which no browser or system acts on itself',
   ),
   v.lazy((text) => (/^https?:/i.test(`${text}`) ? pageUri : appUri)),
@@ -68,8 +68,8 @@ export const redirectUri = v.pipe(
 /** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */
 const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
 
-/** The fault in the query of a redirect URI, if any. */
-export const queryFault = (uri: RedirectUri): string | undefined =>
+/** Finds the fault in the query of a redirect URI. Undefined if there is none. */
+export const findQueryFault = (uri: RedirectUri): string | undefined =>
   whyQueryIsTaken(new URL(examplePage(uri)), responseParameters);
 
 /**
@@ -85,21 +85,21 @@ export const nativeRedirectUri = v.pipe(
   ),
   v.check((uri) => !uri.startsWith('https://*'), 'must not have a *'),
   v.check(
-    (uri) => queryFault(uri) === undefined,
-    ({ input }) => queryFault(input) ?? '',
+    (uri) => findQueryFault(uri) === undefined,
+    ({ input }) => findQueryFault(input) ?? '',
   ),
   v.transform(withAnyPort),
 );
 
-/** The fault of the `*` in a host name, if any. */
-function starFault({ protocol, hostname }: URL): string | undefined {
+/** Finds the fault of the `*` in a host name. Undefined if there is none. */
+function findStarFault({ protocol, hostname }: URL): string | undefined {
   if (!hostname.startsWith('*.')) return undefined;
   if (protocol !== 'https:') return 'must start with https:// if its host name has a *';
   const domain = hostname.slice('*.'.length);
   if (!hostName.test(domain)) {
     return 'must have a * only below a host name, without a dot at its end';
   }
-  if (ownsItsNames(domain)) return undefined;
+  if (ownsAllSubdomains(domain)) return undefined;
   return 'must not have a * directly under a public suffix, such as co.uk, github.io or vercel.app, or below a shared domain, such as github.dev or loca.lt: anybody can have a name there. Use a domain of your own';
 }
 
@@ -121,12 +121,12 @@ export const originPatterns = v.pipe(
 );
 
 /** Schemes of browser extensions' pages. No system acts on an origin in a request. */
-const ofExtensions = /^(?:chrome|moz|safari-web)-extension$/;
+const extensionSchemes = /^(?:chrome|moz|safari-web)-extension$/;
 
 /**
- * The origin of an app's or extension's own pages, compared as text: `capacitor://localhost`,
- * `chrome-extension://<id>`, or any extension of Firefox or Safari, which get another origin in each profile. `null`
- * and `file://` are shared by all pages without an origin, so they are refused.
+ * Whether a text is the origin of an app's or extension's own pages, such as `capacitor://localhost` or
+ * `chrome-extension://<id>`. `moz-extension://*` stands for any extension, because Firefox and Safari give each extension
+ * another origin in each profile. `null` and `file://` are refused, because all pages without an origin share them.
  */
 function isNativeOrigin(text: string): boolean {
   if (/^(?:moz|safari-web)-extension:\/\/\*$/.test(text)) return true;
@@ -134,7 +134,7 @@ function isNativeOrigin(text: string): boolean {
   const url = URL.parse(text);
   if (/^https?:/.test(text)) return url?.origin === text && (url.protocol === 'https:' || isLoopback(url));
   const [, scheme = ''] = /^([a-z][a-z0-9+.-]*):\/\/[\w.-]+(?::\d{1,5})?$/.exec(text) ?? [];
-  return url !== null && (ofExtensions.test(scheme) || isAppScheme(scheme));
+  return url !== null && (extensionSchemes.test(scheme) || isAppScheme(scheme));
 }
 
 export const nativeOrigins = v.pipe(

@@ -5,7 +5,7 @@ import {
   mayReachApi,
   pageResponseHeaders,
   resourceRequestHeaders,
-} from '../../src/api-proxy/headers.ts';
+} from '../../src/api-proxy/passed-headers.ts';
 
 const request = (headers: Record<string, string | string[]>, more: readonly string[] = []) =>
   apiRequestHeaders(headers, more, 'token');

@@ -3,8 +3,8 @@ import { getDomain } from 'tldts';
 const options = { allowPrivateDomains: true, extractHostname: false };
 
 /**
- * Domains below which anybody can have a name, and which are missing in the public suffix list. Each line is a kind:
- * IDEs and sandboxes, tunnels, hosts of pages, DNS that answers any name, rented machines.
+ * Domains below which anybody can have a name, although the public suffix list lacks them. Each line is a kind: IDEs and
+ * sandboxes, tunnels, hosts of pages, DNS that answers any name, rented machines.
  */
 const sharedDomains: ReadonlySet<string> = new Set(
   [
@@ -23,12 +23,17 @@ const sharedDomains: ReadonlySet<string> = new Set(
  * @param domain in lower case, with punycode
  * @see https://publicsuffix.org/list/
  */
-export function ownsItsNames(domain: string): boolean {
-  const labels = domain.split('.');
-  if (labels.some((_, index) => sharedDomains.has(labels.slice(index).join('.')))) return false;
+export function ownsAllSubdomains(domain: string): boolean {
+  if (parentsOf(domain).some((parent) => sharedDomains.has(parent))) return false;
   const owned = getDomain(domain, options);
-  // A name below must have the same owner. Below kawasaki.jp and others, every name is a public suffix.
+  // A name below must have the same owner. Below some domains, such as kawasaki.jp, every name is a public suffix.
   return owned !== null && owned === getDomain(`any-name.${domain}`, options);
+}
+
+/** A name itself and all domains above it, the longest first. */
+function parentsOf(hostname: string): readonly string[] {
+  const labels = hostname.split('.');
+  return labels.map((_, index) => labels.slice(index).join('.'));
 }
 
 /**
@@ -36,28 +41,28 @@ export function ownsItsNames(domain: string): boolean {
  *
  * @see https://html.spec.whatwg.org/multipage/browsers.html#schemelessly-same-site
  */
-export function isSameSite(one: URL, other: URL): boolean {
-  if (one.protocol !== other.protocol) return false;
-  const domain = domainOf(one);
-  return one.hostname === other.hostname || (domain !== null && domain === domainOf(other));
+export function isSameSite(left: URL, right: URL): boolean {
+  if (left.protocol !== right.protocol) return false;
+  const domain = registrableDomain(left);
+  return left.hostname === right.hostname || (domain !== null && domain === registrableDomain(right));
 }
 
-/** The domain with one owner. Null if the host is an IP address or a public suffix. */
-function domainOf({ hostname }: URL): string | null {
+/** The domain that somebody has registered. Null if the host is an IP address or a public suffix. */
+function registrableDomain({ hostname }: URL): string | null {
   return getDomain(hostname, { allowPrivateDomains: true });
 }
 
 /**
- * The end of a host name that tells its owner: `evil.example` in `accounts.google.com.evil.example`.
+ * Finds the end of a host name that tells its owner: `evil.example` in `accounts.google.com.evil.example`.
  *
  * @returns the whole name for an IP address, a public suffix, and a shared domain itself
  */
-export function ownedPartOf(hostname: string): string {
-  const labels = hostname.split('.');
-  const count = getDomain(hostname, { allowPrivateDomains: true })?.split('.').length ?? labels.length;
-  const suffixes = labels.map((_, index) => labels.slice(index).join('.'));
-  // Below a shared domain, the label before it belongs to the owner's part.
-  const shared = suffixes.findIndex((suffix) => sharedDomains.has(suffix));
-  const start = shared < 0 ? labels.length - count : Math.min(shared - 1, labels.length - count);
-  return suffixes[Math.max(start, 0)] ?? hostname;
+export function findOwnedPart(hostname: string): string {
+  const parents = parentsOf(hostname);
+  const registrable = getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
+  const registrableIndex = parents.length - registrable.split('.').length;
+  // Below a shared domain, the label before it also belongs to the owner's part.
+  const sharedIndex = parents.findIndex((parent) => sharedDomains.has(parent));
+  const start = sharedIndex < 0 ? registrableIndex : Math.min(sharedIndex - 1, registrableIndex);
+  return parents[Math.max(start, 0)] ?? hostname;
 }

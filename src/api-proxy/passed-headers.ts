@@ -4,10 +4,10 @@ import { claimsIdentity } from './claimed-identities.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Request headers that reach the API: those of HTTP, Microsoft Graph, GitHub, and Google. Any other could change
- * method, path, client, user or credentials there.
+ * The request headers that reach the API: those of HTTP, Microsoft Graph, GitHub, and Google. Any other header could
+ * change method, path, client, user or credentials there.
  */
-const passedToApi = namesOf(
+const passedToApi = splitNames(
   'accept accept-encoding accept-language content-encoding content-language content-range content-type',
   'idempotency-key if-match if-modified-since if-none-match if-range if-unmodified-since prefer range x-requested-with',
   'client-request-id consistencylevel odata-maxversion odata-version return-client-request-id workbook-session-id',
@@ -16,156 +16,157 @@ const passedToApi = namesOf(
 );
 
 /**
- * Request headers that never pass: those of the relay, of one connection, of browsers and of proxies, credentials, and
- * those that override method or path.
+ * The request headers that never pass: credentials, headers of the relay, of one connection, of browsers and of proxies,
+ * and headers that override method or path.
  *
  * @see RFC 9110 §7.6.1
  */
 const keptBack =
   /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|x-http-method|x-login-relay|x-real-ip)$|^(?:proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
-/** Headers that identify the caller, and those of browsers. */
+/** Headers that identify the caller, and headers of browsers. */
 const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
-/** Headers that the relay sets itself, and those of hosting companies about the client address. */
+/** Headers that the relay sets itself, and headers of hosting companies about the client address. */
 const keptFromResource = /^x-request-id$|-connecting-ip|^x-(?:appengine|azure|envoy)-/;
 
 /** Headers of one connection and of proxies, which never pass to an application that has its host to itself. */
 const keptFromApplication =
   /^(?:connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|te|trailer|transfer-encoding|upgrade|x-login-relay|x-real-ip)$|^(?:proxy|x-original|x-rewrite)-|client-ip|forwarded/;
 
-/** A name as servers may read it: many take other characters for hyphens. */
-const asRead = (name: string) => name.replace(/[^a-z0-9]/g, '-');
+/** Returns a name as servers may read it, because many take other characters for hyphens. */
+const asServersRead = (name: string) => name.replace(/[^a-z0-9]/g, '-');
 
 /** Whether a configuration may pass a request header to the API. @param name in lower case */
 export function mayReachApi(name: string): boolean {
-  const read = asRead(name);
+  const read = asServersRead(name);
   return !keptBack.test(read) && !keptFromApi.test(read);
 }
 
 /** Whether a request header passes the gateway. @param name in lower case */
 function mayReachResource(name: string): boolean {
-  const read = asRead(name);
+  const read = asServersRead(name);
   return !keptBack.test(read) && !keptFromResource.test(read) && !claimsIdentity(read);
 }
 
 /**
- * The headers of a request to a server behind the gateway: all except those that the relay sets or is responsible for,
- * because new protocols have new headers.
+ * Selects the headers of a request to a server behind the gateway: all except those that the relay sets or is responsible
+ * for, because new protocols have new headers.
  *
  * @param headers with names in lower case
  */
 export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
-  return selected(headers, mayReachResource);
+  return selectHeaders(headers, mayReachResource);
 }
 
 /**
- * The headers of a request of a browser to an application behind the gateway: all except those of one connection, of
- * proxies, and those that the relay sets. `Origin`, `Referer`, `Sec-…` and credentials of the application's own pass.
+ * Selects the headers of a browser's request to an application behind the gateway: all except headers of one connection,
+ * of proxies, and those that the relay sets. `Origin`, `Referer`, `Sec-…` and the application's own credentials pass.
  *
  * @param headers with names in lower case
  */
 export function applicationRequestHeaders(headers: IncomingHttpHeaders): Headers {
-  return selected(headers, (name) => {
-    const read = asRead(name);
+  return selectHeaders(headers, (name) => {
+    const read = asServersRead(name);
     return !keptFromApplication.test(read) && !keptFromResource.test(read) && !claimsIdentity(read);
   });
 }
 
 /**
- * The headers of a request to the provider's API: the permitted ones, and the access token.
+ * Selects the permitted headers of a request to the provider's API, and adds the access token.
  *
  * @param headers with names in lower case
- * @param more further permitted names in lower case
+ * @param more further permitted names, in lower case
  * @param accessToken visible ASCII
  */
 export function apiRequestHeaders(headers: IncomingHttpHeaders, more: readonly string[], accessToken: string): Headers {
   return {
-    ...selected(headers, (name) => passedToApi.has(name) || more.includes(name)),
+    ...selectHeaders(headers, (name) => passedToApi.has(name) || more.includes(name)),
     authorization: `Bearer ${accessToken}`,
   };
 }
 
-/** Response headers that reach the page. Any other could act on the relay's whole origin, or on proxies in front. */
-const passedToPage = namesOf(
+/** The response headers that reach the page. Any other could act on the relay's whole origin, or on proxies in front. */
+const passedToPage = splitNames(
   'accept-ranges content-disposition content-encoding content-language content-length content-range content-type',
   'allow deprecation etag last-modified link preference-applied retry-after sunset',
 );
 
-function namesOf(...lines: readonly string[]): ReadonlySet<string> {
+function splitNames(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((names) => names.split(' ')));
 }
 
 /** Headers that APIs invent, such as `X-Total-Count`. */
 const inventedByApi = /^(?:x-|ratelimit)/;
 
-/** Headers with `x-` that browsers or proxies act on (`X-Accel-Redirect`, `X-Sendfile`). */
+/** Headers with `x-` on which browsers or proxies act (`X-Accel-Redirect`, `X-Sendfile`). */
 const notInvented =
   /^x-(?:accel-|archive-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
 
-/** Response headers that act on the relay's whole origin or on one connection, or permit others to read. */
+/** Response headers that act on the relay's whole origin or on one connection, or let other origins read. */
 const keptFromClient =
   /^(?:accept-ch|activate-storage-access|alt-svc|clear-site-data|connection|content-security-policy.*|critical-ch|edge-control|expect-ct|keep-alive|location|nel|observe-browsing-topics|origin-agent-cluster|public-key-pins.*|refresh|report-to|reporting-endpoints|service-worker-allowed|set-cookie2?|set-login|shared-storage-write|speculation-rules|strict-transport-security|te|trailer|transfer-encoding|upgrade|use-as-dictionary|surrogate-control|www-authenticate)$|^(?:access-control|ad-auction|attribution-reporting|proxy|sec|secure-session)-|cdn-cache-control$|^x-(?:accel-|archive-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
 
-/** The headers of a response from behind the gateway that reach the client. @param headers with names in lower case */
+/** Selects the headers of a response from behind the gateway for its client. @param headers with names in lower case */
 export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
   const isUnbuffered = headers['x-accel-buffering'] === 'no';
-  const passed = selected(headers, (name) =>
+  const passed = selectHeaders(headers, (name) =>
     name === 'x-accel-buffering' ? isUnbuffered : !keptFromClient.test(name),
   );
   const { 'cache-control': control, vary } = passed;
   return {
     ...passed,
-    ...(control !== undefined && { 'cache-control': privately(control) }),
+    ...(control !== undefined && { 'cache-control': makePrivate(control) }),
     // A browser's cache outlives a change of the person.
     vary: vary === undefined ? 'Authorization' : `${vary}, Authorization`,
   };
 }
 
-/** Response headers of one connection, or that act on caches and servers between the relay and the browser. */
+/** Response headers of one connection, and those that act on caches and servers between the relay and the browser. */
 const keptFromBrowser =
   /^(?:alt-svc|connection|edge-control|keep-alive|set-cookie2?|surrogate-control|te|trailer|transfer-encoding|upgrade)$|^proxy-|cdn-cache-control$|^x-(?:accel-|archive-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
 
 /**
- * The headers of a response of an application that has its host to itself: all that act in the browser pass. Its answers
- * are for one person, also where it does not say so.
+ * Selects the headers of a response of an application that has its host to itself. All headers that act in the browser
+ * pass. The response is private, even if the application does not say so, because it is for one person.
  *
  * @param headers with names in lower case
- * @param isOwn whether a cookie is one of the relay
+ * @param isRelayCookie whether a `Set-Cookie` header sets a cookie of the relay
  */
-export function browserResponseHeaders(headers: IncomingHttpHeaders, isOwn: (cookie: string) => boolean) {
+export function browserResponseHeaders(headers: IncomingHttpHeaders, isRelayCookie: (cookie: string) => boolean) {
   const isUnbuffered = headers['x-accel-buffering'] === 'no';
-  const passed = selected(headers, (name) =>
+  const passed = selectHeaders(headers, (name) =>
     name === 'x-accel-buffering' ? isUnbuffered : !keptFromBrowser.test(name),
   );
-  const cookies = (headers['set-cookie'] ?? []).filter((cookie) => !isOwn(cookie));
+  const cookies = (headers['set-cookie'] ?? []).filter((cookie) => !isRelayCookie(cookie));
   return {
     ...passed,
-    'cache-control': privately(passed['cache-control'] ?? ''),
+    'cache-control': makePrivate(passed['cache-control'] ?? ''),
     ...(cookies.length > 0 && { 'set-cookie': cookies }),
   };
 }
 
 /**
- * Cache directives without those that share an answer. A server may not know that each answer belongs to one person.
+ * Replaces cache directives that share a response by `private`. A server may not know that each response is for one
+ * person.
  */
-function privately(control: string): string {
-  const directives = control.split(',').map((one) => one.trim());
-  const kept = directives.filter((one) => !/^(?:|public|private|s-maxage=.*)$/i.test(one));
+function makePrivate(control: string): string {
+  const directives = control.split(',').map((directive) => directive.trim());
+  const kept = directives.filter((directive) => !/^(?:|public|private|s-maxage=.*)$/i.test(directive));
   return ['private', ...kept].join(', ');
 }
 
-/** The headers of an API's response that reach the page. @param headers with names in lower case */
+/** Selects the headers of an API's response for the page. @param headers with names in lower case */
 export function pageResponseHeaders(headers: IncomingHttpHeaders): Headers {
   const isInvented = (name: string) => inventedByApi.test(name) && !notInvented.test(name);
-  return selected(headers, (name) => passedToPage.has(name) || isInvented(name));
+  return selectHeaders(headers, (name) => passedToPage.has(name) || isInvented(name));
 }
 
-/** What `Connection` names, in lower case: headers of this connection alone, and `close`, `keep-alive`, `upgrade`. */
+/** Reads from `Connection` the names of headers of this connection alone, and `close`, `keep-alive` and `upgrade`. */
 export function connectionOptions({ connection = '' }: IncomingHttpHeaders): ReadonlySet<string> {
   return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
 }
 
-/** The selected headers, except those that `Connection` names. Repeated ones become a list. */
-function selected(headers: IncomingHttpHeaders, isSelected: (name: string) => boolean) {
+/** Selects headers, except those that `Connection` names. The values of a repeated header become a list. */
+function selectHeaders(headers: IncomingHttpHeaders, isSelected: (name: string) => boolean) {
   const namedByConnection = connectionOptions(headers);
   const pairs = Object.entries(headers).filter(
     ([name, value]) => value !== undefined && !namedByConnection.has(name) && isSelected(name),

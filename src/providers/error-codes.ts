@@ -4,7 +4,7 @@
  *
  * @see RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core 1.0 §3.1.2.6, RFC 8707, RFC 9101, RFC 9449
  */
-const meanings = {
+const failuresByCode = {
   access_denied: 'access_denied',
   account_selection_required: null,
   consent_required: 'access_denied',
@@ -61,8 +61,8 @@ const meanings = {
 } as const;
 
 /**
- * The credential that an error code or an error text refuses, if that is known (`invalid_client` does not tell). Texts
- * are compared as a whole, because longer ones name several causes.
+ * The credential that an error code or an error text refuses, if that is known (`invalid_client` does not tell it). Texts
+ * are compared as a whole, because longer texts name several causes.
  */
 export const refusedCredentials: Readonly<Record<string, 'identifier' | 'secret' | 'client'>> = {
   unauthorized_client: 'client',
@@ -79,14 +79,14 @@ export const refusedCredentials: Readonly<Record<string, 'identifier' | 'secret'
 };
 
 /** Twitch sends no codes, only these messages. */
-export const messageMeanings: ReadonlyMap<unknown, 'client_refused' | 'code_refused'> = new Map([
+export const failuresByMessage: ReadonlyMap<unknown, 'client_refused' | 'code_refused'> = new Map([
   ['Invalid authorization code', 'code_refused'],
   ['invalid client', 'client_refused'],
   ['invalid client secret', 'client_refused'],
 ]);
 
 /** Gitea and Forgejo answer `unauthorized_client` to a wrong code or refresh token, with these descriptions. */
-export const wrongGrants: ReadonlySet<string> = new Set([
+export const wrongGrantDescriptions: ReadonlySet<string> = new Set([
   'client is not authorized',
   'unable to parse refresh token',
   'token was already used',
@@ -96,30 +96,30 @@ export const wrongGrants: ReadonlySet<string> = new Set([
  * Words that ask to try again, for example at a rate limit. Withings, WeChat, Salesforce, gateways and AWS use them in
  * answers that otherwise look like refusals, with status 200, 400 or 401.
  */
-export const passingWords =
+export const temporaryWords =
   /too[ _-]?many[ _-]?requests|rate[ _-]?(?:limit|exceed)|throttl|slow[ _-]?down|temporar|unavailable|overload|(?:internal|system|server)[ _-]?(?:server[ _-]?)?error|system busy|^(?:(?:connection|gateway|request|upstream) ){0,2}time[ _-]?out\b|(?:try|retry)(?: it| your request)? (?:again )?(?:later|in a)|retry your request/i;
 
 /** The statuses that refuse a refresh token, whatever reason the answer gives. @see RFC 6749 §5.2 */
 export const refusalStatuses: ReadonlySet<number> = new Set([400, 401]);
 
-/** The statuses of a revocation whose token is unknown: 400 at Google, 404 and 422 at GitHub. */
-export const unknownToken: ReadonlySet<number> = new Set([400, 404, 422]);
+/** The statuses that say that a token to revoke is unknown: 400 at Google, 404 and 422 at GitHub. */
+export const unknownTokenStatuses: ReadonlySet<number> = new Set([400, 404, 422]);
 
-export type ProviderErrorCode = keyof typeof meanings | 'other';
+export type ProviderErrorCode = keyof typeof failuresByCode | 'other';
 
-export const providerErrorCodes = Object.keys(meanings);
+export const providerErrorCodes = Object.keys(failuresByCode);
 
-/** Narrows the `error` field of a provider's answer. An object or an empty text is no code. */
-export function providerErrorCode(error: unknown): ProviderErrorCode | undefined {
+/** Reads the `error` field of a provider's answer. `other` stands for an unknown code. An object or no text is no code. */
+export function readProviderErrorCode(error: unknown): ProviderErrorCode | undefined {
   if (typeof error !== 'string' || error === '') return undefined;
   return isKnown(error) ? error : 'other';
 }
 
-function isKnown(error: string): error is keyof typeof meanings {
-  return Object.hasOwn(meanings, error);
+function isKnown(error: string): error is keyof typeof failuresByCode {
+  return Object.hasOwn(failuresByCode, error);
 }
 
-/** The failure that a code means; undefined for a plain refusal. */
-export function failureMeantBy(code: ProviderErrorCode | undefined) {
-  return code === undefined || code === 'other' ? undefined : (meanings[code] ?? undefined);
+/** Returns the failure that a code means. Undefined for a plain refusal. */
+export function failureForCode(code: ProviderErrorCode | undefined) {
+  return code === undefined || code === 'other' ? undefined : (failuresByCode[code] ?? undefined);
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { proxiedUrl, relayedLocation } from '../../src/api-proxy/path.ts';
+import { mapLocation, mapTarget } from '../../src/api-proxy/map-target.ts';
 
 const base = new URL('https://api.example/v3/');
-const mapped = (target: string) => proxiedUrl(target, '/api/github/', base)?.href;
+const mapped = (target: string) => mapTarget(target, '/api/github/', base)?.href;
 
 describe('the path of a proxied request', () => {
   const kept: readonly (readonly [target: string, url: string])[] = [
@@ -70,7 +70,7 @@ describe('the path of a proxied request', () => {
 describe('a redirect of the API', () => {
   const from = new URL('https://api.example/v3/repos/old/a');
   const mounted = 'https://login.example/api/github/';
-  const relayed = (location: string) => relayedLocation(location, from, base, mounted);
+  const relayed = (location: string) => mapLocation(location, from, base, mounted);
 
   it('below its URL leads through the relay', () => {
     expect(relayed('https://api.example/v3/repos/new/a?b=c#d')).to.equal(

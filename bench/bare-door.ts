@@ -1,5 +1,5 @@
 // The lower limit of doors: the decryption of the relay's tokens on plain node:http, for a check and for a request that
-// passes. It remembers no token, and has no rules, limits, errors or log.
+// passes. It does not remember tokens, and has no rules, limits, errors or log.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createAccessTokens } from '../src/resources/access-tokens.ts';

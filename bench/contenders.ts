@@ -11,11 +11,11 @@ export interface Contender {
   readonly workloads: readonly WorkloadName[];
   /** Whether it protects logins with state, cookie and PKCE. */
   readonly protection: boolean;
-  /** Whether its front end holds no token. */
+  /** Whether its front end gets no token. */
   readonly sessions: boolean;
   /** Whether it gives a token for its resource without a login. */
   readonly grantsTokens: boolean;
-  /** What opens its resource. */
+  /** The credential that opens its resource. */
   readonly opensBy: 'token' | 'cookie';
   /** A path that it needs to run. */
   readonly needs: string;
@@ -28,7 +28,7 @@ const ofRelay = [...all, 'oauth-login'] as const;
 const byNumber = ['named-start', 'user-lookup'] as const;
 const gateway = ['gateway', 'gateway-1kB', 'gateway-1MiB'] as const;
 const doors = ['resource-check', ...gateway] as const;
-/** What browsers do at a door. */
+/** The requests of browsers at a door. */
 const pages = ['resource-check', 'gateway-1kB', 'gateway-1MiB'] as const;
 const ofResources = [...doors, 'introspection'] as const;
 const logins = ['start-login', 'complete-login'] as const;
@@ -159,7 +159,7 @@ function relayOf(name: string, providers: number, frontEnds: number, opensBy?: C
     command(providerPort) {
       const provider = `http://127.0.0.1:${providerPort}`;
       const file = configFile(provider, providers, frontEnds, opensBy);
-      // The file has the secret. A variable beside it would be a fault.
+      // The file has the secret. If a variable had it too, that would be a fault.
       const alone = ['env', '--unset=PROVIDER_CLIENT_SECRET'];
       return [...alone, node, ...runtimeOptions, source, '--port', '0', '--config', file];
     },

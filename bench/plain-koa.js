@@ -1,5 +1,5 @@
-// The contract as a newcomer writes it, from what Koa, its router, its CORS middleware and got show in their own
-// documentation. It protects logins with state and PKCE, and does nothing else.
+// The contract as a newcomer writes it from the documentation of Koa, its router, its CORS middleware and got. It
+// protects logins with state and PKCE, and does nothing else.
 import { createHash, randomBytes } from 'node:crypto';
 import cors from '@koa/cors';
 import Router from '@koa/router';

@@ -13,7 +13,7 @@ export const registration = {
 export const doorHost = 'notes.localhost:8000';
 export const doorUrl = `http://${doorHost}/`;
 
-/** That of the server of the resource `notes`. */
+/** The address of the server of the resource `notes`. */
 export const resourceSecret = 'resource-secret-0123456789abcdef0123456789abcdef';
 
 /** The address of the provider, and of the server behind the doors, for the measured programs. */

@@ -7,7 +7,7 @@ import type { WorkloadName } from './workloads.ts';
 export interface Figures {
   readonly name: string;
   readonly workload: WorkloadName;
-  /** CPU time in microseconds, and in multiples of that of node:http, or empty. */
+  /** CPU time in microseconds, and as a multiple of the CPU time of node:http, or empty. */
   readonly cpu: number;
   readonly relative: string;
   /** MiB at the start, after the load, and at rest. */
@@ -44,7 +44,7 @@ export function writeReport(measured: readonly Figures[]): void {
   writeFileSync(chart, draw(measured));
 }
 
-/** CPU time, memory and start of the relay and of what it is compared with. The terminal has all figures. */
+/** CPU time, memory and start of the relay and of its peers. The terminal shows all figures. */
 function comparison(measured: readonly Figures[]): string {
   const workloads = Object.keys(titles);
   const compared = measured.filter(({ name, workload }) => workload in titles && !/^relay(,| of)/.test(name));
@@ -70,7 +70,7 @@ export function table([first = '', ...others]: readonly string[], rows: readonly
   return [line([first, ...others]), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** What was measured, and on what. */
+/** The measured commit, the machine and the versions. */
 function setting(): string {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const versions = [

@@ -1,5 +1,5 @@
-// Measures the relay beside its peers and its limits, and prints tables. Linux only; run it on core 1.
-// Usage: node bench/run.ts [--quick] [--write] [--workload <name>]... [--contender <name>]...
+// Measures the relay, its peers and the lower limits, and prints tables. Linux only; run it on core 1. Usage: node
+// bench/run.ts [--quick] [--write] [--workload <name>]... [--contender <name>]...
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -149,7 +149,7 @@ function figuresOf(workload: WorkloadName, one: Running, running: readonly Runni
   return { name, workload, cpu, relative: relative(one, running), memory, start };
 }
 
-/** CPU time next to that of node:http in the same turn. */
+/** CPU time, compared with node:http in the same turn. */
 function relative({ cpu }: Running, running: readonly Running[]): string {
   const bare = running.find(({ name }) => name === 'node:http');
   if (bare === undefined) return '';

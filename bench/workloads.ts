@@ -8,12 +8,12 @@ import { doorHost, registration, resourceSecret } from './registration.ts';
 export interface Target {
   readonly port: number;
   readonly protection: boolean;
-  /** Whether its front end holds no token, and looks users up by the cookie of a session. */
+  /** Whether its front end gets no token, and looks users up by the cookie of a session. */
   readonly sessions: boolean;
   readonly providerPort: number;
   /** Whether it gives a token for its resource without a login. */
   readonly grantsTokens: boolean;
-  /** What opens its resource. */
+  /** The credential that opens its resource. */
   readonly opensBy: 'token' | 'cookie';
 }
 
@@ -34,7 +34,7 @@ export const workloads = {
   /** The start of a login: the redirect to the provider. */
   'start-login': (target) => starts(target, loginPath),
 
-  /** The same of one front end of many. */
+  /** The start of a login of one front end among many. */
   'named-start': (target) => starts(target, `${loginPath}?client_id=app`),
 
   /** A complete login: start, provider, callback, and the front end with the token. */
@@ -49,7 +49,7 @@ export const workloads = {
       await redeem(connection, page, token);
     }),
 
-  /** The same, and one refresh. */
+  /** A complete login with an OAuth request, and one refresh. */
   refresh: (target) =>
     everyHop(target, loginPath + oauthRequest, async (page, token, _, connection) => {
       const { body } = await redeem(connection, page, token);
@@ -126,7 +126,10 @@ const askedRequest = 'X-Forwarded-Method: GET\r\nX-Forwarded-Uri: /page?number=1
 /** What a browser sends when a person opens a page. */
 const opensPage = 'Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n';
 
-/** What one login at the door of each contender gave, by its port. What is measured begins without a login. */
+/**
+ * The credential from one login at the door of each contender, by its port. The measured requests need no further
+ * login.
+ */
 const credentials = new Map<number, Promise<string>>();
 
 /**

@@ -21,7 +21,7 @@ const homepage = repository === undefined ? '' : `Homepage: ${repository}\n`;
 const control = readFileSync('deploy/debian/control', 'utf8').replace(/(?=^Description:)/m, homepage);
 const documentation = `usr/share/doc/${name}`;
 
-/** The files that are copied, by their places. Those whose names end in `.gz` are compressed. */
+/** The files that are copied, by their places. Files whose names end in `.gz` are compressed. */
 const sources: Record<string, string> = {
   [`usr/bin/${name}`]: binary,
   [`usr/lib/systemd/system/${name}.service`]: `deploy/systemd/${name}.service`,

@@ -6,8 +6,8 @@ import { version } from '../src/version.ts';
 export const repository = 'repository' in manifest ? `${manifest.repository}` : undefined;
 
 /**
- * A page as it is outside of a clone. Its links to files that are not there lead to the repository. Without an address,
- * only their text stays.
+ * A page for readers without a clone. Its links to files that they do not have lead to the repository. If the address
+ * of the repository is unknown, only the text of such links stays.
  *
  * @param page its path in the repository
  * @param isThere whether the file of this path in the repository comes with the page

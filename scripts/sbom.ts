@@ -1,6 +1,6 @@
-// Writes the software bill of materials to standard output: that of `npm sbom`, which needs npm 10, with the
-// Node.js runtime and its parts added. The same commit yields the same bytes.
-// @see https://cyclonedx.org/docs/1.5/json/
+// Writes the software bill of materials to standard output. It is the output of `npm sbom`, which needs npm 10, with
+// the Node.js runtime and its parts added. The same commit yields the same bytes. @see
+// https://cyclonedx.org/docs/1.5/json/
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

@@ -6,7 +6,7 @@ import { type LockedPackage, productionPackages, runtimePackages } from './produ
 
 const rule = '='.repeat(80);
 const root = join(import.meta.dirname, '..');
-// The packages of all platforms contain the same text, but only that of this machine is installed.
+// The packages of all platforms contain the same text, but only the package of this machine is installed.
 const runtime = runtimePackages.find(({ path }) => existsSync(join(root, path)));
 if (runtime === undefined) throw new Error('no package with the Node runtime is installed');
 

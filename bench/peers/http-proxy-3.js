@@ -8,7 +8,7 @@ const sockets = createProxyServer({ target: origin });
 proxy.on('error', (_error, _request, response) => response.destroy());
 sockets.on('error', (_error, _request, socket) => socket.destroy());
 
-/** Lets nobody claim to be somebody. */
+/** Removes headers with which a client could claim an identity. */
 async function admit({ headers }) {
   headers['x-forwarded-user'] = await personOf(headers);
   delete headers.authorization;

@@ -1,6 +1,6 @@
 import { exportSPKI, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 
-// What most providers sign with.
+// The algorithm with which most providers sign.
 const { privateKey, publicKey } = await generateKeyPair('RS256');
 const claims = { issuer: 'http://localhost:8000', audience: 'http://localhost:8000/mcp' };
 
@@ -16,7 +16,7 @@ export const ownToken = await new SignJWT({ sub: '1', client_id: 'app' })
 /** The key that verifies the token, as PEM. */
 export const ownPublicKey = await exportSPKI(publicKey);
 
-/** Who has sent a request. @throws if nobody who may */
+/** The person who has sent a request. @throws if the token is not valid */
 export async function personOf({ authorization = '' }) {
   const { payload } = await jwtVerify(authorization.slice('Bearer '.length), publicKey, claims);
   return payload.sub;

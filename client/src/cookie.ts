@@ -34,7 +34,7 @@ export function keepCookie({ relay, clientId }: LoginOptions): Keeper {
       const refresh = () => describe('POST', 'session/refresh?', session?.user);
       return (
         refresh()
-          // Another tab may have logged in a moment ago: then the cookie is a new one.
+          // Another tab may have logged in a moment ago, and then the cookie is new.
           .catch(on(/session_refused/, refresh))
           .catch(on(/session_refused/, forget))
           .catch(on(/session_missing/, () => null))

@@ -13,7 +13,7 @@ interface Message {
   readonly reason?: ChangeReason | undefined;
   /** The login in a popup that has ended. */
   readonly state?: string;
-  /** Why it failed: the arguments of a LoginError, because tabs can't send the error itself. */
+  /** The arguments of the LoginError, because tabs cannot send the error itself to each other. */
   readonly failure?: ConstructorParameters<typeof LoginError> | undefined;
 }
 
@@ -72,14 +72,17 @@ export function createLogin(given: LoginOptions): Login {
   const tell = (message: Message) => tabs.postMessage(message);
   const listeners = new Set<Parameters<Login['onChange']>[0]>();
   let session: Known | null | undefined;
-  /** Counts logins and their ends. What was asked in one login is of no use in another: it may be somebody else's. */
+  /**
+   * Counts logins and their ends. An answer from one login must not be used in another login, because that may belong
+   * to another person.
+   */
   let logins = 0;
   /** The session that this tab refreshed last, and until when a 401 refreshes it no more. */
   let refreshed: [session: Known | null, until: number] = [null, 0];
   /** Whether the user was looked up with the present token. */
   let isChecked = false;
 
-  /** Ends each login for which the person has left this page: they are back. */
+  /** Rejects each login for which the person had left this page, because the person is back. */
   const leaves: (() => void)[] = [];
 
   /** The login that was over last. */
@@ -101,7 +104,7 @@ export function createLogin(given: LoginOptions): Login {
       over = session?.id;
     }
     session = next;
-    // An error of a listener is not one of the login.
+    // An error of a listener is not an error of the login.
     for (const listener of listeners) queueMicrotask(() => listener(next, reason));
   }
 
@@ -109,7 +112,7 @@ export function createLogin(given: LoginOptions): Login {
    * Renews the session, or restores it if the page has none.
    *
    * @param isRefused the session of the page is of no use any more
-   * @param isOver it was fresh, so the login is over
+   * @param isOver the token was fresh, so the login is over
    */
   const renew = shared((used: Known | null | undefined, isRefused?: boolean, isOver?: boolean) =>
     alone(async () => {
@@ -133,7 +136,7 @@ export function createLogin(given: LoginOptions): Login {
     });
 
   tabs.onmessage = ({ data: { session: told, reason } }: MessageEvent<Message>) => {
-    // A message may be late: a login that was over here does not come back.
+    // A message may be late, and must not restore a login that has ended here.
     if (told !== undefined && !(told?.id && told.id === over)) change(told, reason, true);
   };
   // Another tab may have logged in or out while the browser kept this page for the back button.
@@ -169,7 +172,7 @@ export function createLogin(given: LoginOptions): Login {
     try {
       if (pending) await finish(pending);
     } finally {
-      // If a new login has failed, an earlier one goes on.
+      // If a new login has failed, an earlier login continues.
       if (!session) await renew(session);
     }
     return session as Known | null;
@@ -201,7 +204,7 @@ export function createLogin(given: LoginOptions): Login {
     const parameters = await keeper.start(verifier, href);
     const given = { client_id: clientId, state, scope, prompt, login_hint };
     const query = new URLSearchParams({ ...given, ...parameters });
-    // Without an await from here: after a double click, storage and address are of the same login.
+    // No await from here on, so that after a double click, storage and address belong to the same login.
     tab.sessionStorage[name] = JSON.stringify(pending);
     tab.location.href = `${relay}?${query}`;
     const before = logins;
@@ -217,7 +220,7 @@ export function createLogin(given: LoginOptions): Login {
       const hear = ({ data }: MessageEvent<Message>) => {
         if (data.state === state) settle(data.failure && new LoginError(...data.failure));
       };
-      // The popup of a frame of another site: the login is known only here.
+      // This is the popup of a frame of another site, so only this frame knows the login.
       const take = ({ source, origin, data }: MessageEvent) => {
         if (source !== tab || origin !== location.origin || data?.response?.state !== state) return;
         clearTimeout(timer);
@@ -225,8 +228,8 @@ export function createLogin(given: LoginOptions): Login {
         const response = data.response.iss === relay ? data.response : wrongIssuer;
         finish({ ...pending, response, popup: false }).then(() => settle(), settle);
       };
-      // With COOP, an open popup looks closed too: but then it has the focus, and not this page. One that has finished
-      // tells it before it closes, so the message is here before the error.
+      // With COOP, an open popup looks closed too, but then the popup has the focus, and not this page. A popup that
+      // has finished sends a message before it closes, so the message arrives before this error.
       const watch = (wasOpen?: boolean) => {
         timer = setTimeout(() => {
           const isOpen = !tab.closed || !document.hasFocus();

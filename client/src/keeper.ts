@@ -1,12 +1,15 @@
 import type { Identity, Session } from '../client.d.ts';
 
-/** A session, with what pages need not know. In session mode, the relay knows that, and it is undefined. */
+/**
+ * A session, with data that pages need not know. In session mode, these are undefined, because only the relay knows
+ * them.
+ */
 export interface Known extends Session {
   /** The same in all sessions of one login. */
   readonly id: string;
   /** When to renew it, in milliseconds since 1970. */
   readonly until: number;
-  /** Undefined: the login is for the provider's API, which says who the person is. */
+  /** Undefined if the login is for the provider's API, which says who the person is. */
   readonly identity?: Identity;
   /** The identity, or the provider's record of the person as it was looked up last. */
   readonly user?: unknown;
@@ -24,7 +27,7 @@ export interface Keeper {
    * Finds the login without a call at the provider.
    *
    * @param isRefused whether the session of the page is of no use any more
-   * @returns null: there is none. Undefined: it has to be refreshed.
+   * @returns null if there is no login, and undefined if it has to be refreshed
    */
   restore(session: Known | null | undefined, isRefused?: boolean): Promise<Known | null | undefined>;
 
@@ -36,7 +39,7 @@ export interface Keeper {
    */
   refresh(session: Known | null | undefined): Promise<Known | null>;
 
-  /** Keeps the record of the person for later loads. Undefined: nothing is kept. */
+  /** Keeps the record of the person for later loads. If undefined, nothing is kept. */
   note?(session: Known): Promise<void>;
 
   /** Forgets a login that is over. It revokes nothing. */

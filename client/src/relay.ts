@@ -7,7 +7,7 @@ const noAnswer = 'The login service does not answer.';
 
 /** Sends a request to the relay. @throws {LoginError} if there is no answer */
 export function ask(url: string, init: RequestInit): Promise<Response> {
-  // Kept alive: it goes on if the person leaves the page.
+  // With `keepalive`, the request continues if the person leaves the page.
   const signal = AbortSignal.timeout(patience);
   return fetch(url, { ...init, signal, keepalive: true }).catch(failAsNetwork);
 }

@@ -8,7 +8,7 @@ export interface Pending {
   readonly scroll: number;
   /** Whether this tab is the popup of another one. */
   readonly popup: boolean;
-  /** What the relay added to the address. In session mode, it adds only failures. */
+  /** The parameters that the relay added to the address. In session mode, it adds only failures. */
   response?: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ export const wrongIssuer = {
 /**
  * Takes a login that comes back off the address. If it has to end at another page, the browser goes there.
  *
- * @returns undefined: none comes back
+ * @returns undefined if no login comes back
  */
 export function takePending({ relay, mode, debug }: LoginOptions, name: string): Pending | Promise<never> | undefined {
   const url = new URL(location.href);

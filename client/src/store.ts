@@ -4,12 +4,12 @@ import { utf8 } from './proof.ts';
 /** What this browser keeps of a login. */
 export interface Kept {
   readonly session: Known;
-  /** Undefined: the relay gives this front end no refresh token. */
+  /** Undefined if the relay gives this front end no refresh token. */
   readonly refreshToken: string | undefined;
   readonly key: CryptoKeyPair;
 }
 
-/** The key pair of the login, the key that opens what is sealed, and that. No script can read the keys. */
+/** The key pair of the login, the key that opens the sealed data, and the sealed data. No script can read the keys. */
 type Sealed = [CryptoKeyPair, CryptoKey, ArrayBuffer];
 
 /** Each key seals once, so the initialization vector can always be the same. */
@@ -28,7 +28,7 @@ export const load = (name: string): Promise<Kept | undefined | null> =>
 /**
  * Without storage, a login lasts as long as the page.
  *
- * @param kept undefined: nothing
+ * @param kept undefined to keep nothing
  * @returns whether the browser keeps it
  */
 export async function save(name: string, kept?: Kept): Promise<boolean> {

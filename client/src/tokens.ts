@@ -44,7 +44,7 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
       post('token', form, {
         DPoP: await prove(key, `${relay}/token`, (Date.now() + ahead) / 1000, nonce),
       });
-    // The relay's nonce is known by now, and its clock: that of this device may be wrong.
+    // By now, the relay's nonce and clock are known. The clock of this device may be wrong.
     const answer = await send().catch(on(/dpop/, send));
     const {
       access_token: accessToken,
@@ -57,7 +57,7 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
       ...fields
     } = answer;
     const expiresAt = endOf(expires_in);
-    // If nobody knows when the token ends, the relay is asked each hour: it may have ended the login.
+    // If it is unknown when the token ends, the relay is asked each hour, because it may have ended the login.
     const lifetime = expires_in ?? 3660;
     const until = Date.now() + Math.max(lifetime - 60, lifetime / 2) * 1000;
     const user = identity ?? before.user;
@@ -89,7 +89,8 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     async restore(session, isRefused) {
       const kept = await find(session);
       if (!kept) return kept === null ? session : null;
-      // The login is known at once, also while the relay is away: what needs a token renews it.
+      // The login is known at once, even while the relay does not answer. A call that needs a token refreshes the
+      // login.
       if (session && kept.session.until < Date.now()) return undefined;
       if (kept.session.accessToken !== session?.accessToken) return kept.session;
       return isRefused ? undefined : session;
@@ -98,7 +99,7 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     async refresh(session) {
       const kept = await find(session);
       if (!kept?.refreshToken) {
-        // There is nothing to refresh with, so the relay never refuses it. A lookup of the user would.
+        // Without a refresh token, only a lookup of the user can show that the login has ended.
         return kept?.session.identity && kept.session.until < Date.now() ? forget() : (session ?? null);
       }
       const parameters = { grant_type: 'refresh_token', refresh_token: kept.refreshToken };
@@ -117,7 +118,7 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     async end(session) {
       const token = (await find(session))?.refreshToken ?? session?.accessToken;
       await forget();
-      // Nobody waits for it: the page is logged out, whatever the provider says.
+      // Nothing waits for the revocation, because the page is logged out whatever the provider says.
       if (token) post('revoke', { token }).catch(() => {});
       return undefined;
     },

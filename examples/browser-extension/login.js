@@ -17,7 +17,7 @@ export async function logIn(relay, client_id) {
   return await askForTokens(relay, { grant_type: 'authorization_code', client_id, redirect_uri, code, code_verifier });
 }
 
-/** Renews the login. Call it for one request after another: each refresh token works once. */
+/** Renews the login. Never call it twice at the same time, because each refresh token works once. */
 export async function refresh(relay, client_id) {
   const { refresh_token } = await chrome.storage.local.get('refresh_token');
   return await askForTokens(relay, { grant_type: 'refresh_token', client_id, refresh_token });

@@ -1,6 +1,6 @@
-// A command line that logs a person in. It needs Node.js 20, and no library.
-//   node login.js https://login.example.com/auth/github cli   as the native front end "cli" of the relay
-//   node login.js http://localhost:8000/auth/provider         as a client that nobody registered
+// A command line that logs a person in. It needs Node.js 20, and no library. node login.js
+// https://login.example.com/auth/github cli as the native front end "cli" of the relay node login.js
+// http://localhost:8000/auth/provider as an unregistered client
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -21,7 +21,7 @@ const parts = [
   ...globSync('docs/*.{png,svg}'),
 ];
 
-/** Copies what an archive has besides the executable, the licences and the manual page. */
+/** Copies the files of an archive, except for the executable, the licences and the manual page. */
 export function gatherDocuments(folder: string): void {
   for (const part of parts) cpSync(part, join(folder, part), { recursive: true });
   for (const page of globSync('**/*.md', { cwd: folder })) {

@@ -60,8 +60,8 @@ function compile(script: string, output: string): void {
 }
 
 /**
- * Puts the runtime where pkg keeps one that it has downloaded: `.pkg-cache/sea` in the home directory.
- * A file that ends in `.ok` marks the file beside it as complete.
+ * Puts the runtime where pkg keeps a downloaded runtime: `.pkg-cache/sea` in the home directory. A file that ends in
+ * `.ok` marks the file beside it as complete.
  */
 function seedPackerCache(runtime: string, { os, arch }: Platform, home: string): void {
   process.env['HOME'] = home;

@@ -43,7 +43,7 @@ function packTar(archive: string): void {
     ],
     { maxBuffer: Number.POSITIVE_INFINITY },
   );
-  // With one thread, because the blocks of several would depend on their number.
+  // Use one thread, because with several threads, the blocks would depend on their number.
   const options = ['--compress', '--stdout', '--threads=1'];
   writeFileSync(archive, execFileSync('xz', options, { input: tar, maxBuffer: Number.POSITIVE_INFINITY }));
   holdSize('archive', archive, platform);

@@ -16,5 +16,5 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 const { runtime, isStripped } = prepareRuntime(platform, join(folder, 'runtime'));
 await makeExecutable(await bundle(entryPoint), platform, { runtime, output, folder });
-// Without strip, a machine of a user builds a larger one.
+// On a user's machine without strip, the executable is larger.
 if (isStripped) holdSize('executable', output, platform);

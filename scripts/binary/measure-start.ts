@@ -1,4 +1,4 @@
-// Measures how long the executable takes to start, beside an empty program built the same way.
+// Measures how long the executable takes to start, compared with an empty program that was built in the same way.
 // Usage: LOGIN_RELAY=<binary> node scripts/binary/measure-start.ts <empty binary> [rounds]
 import { spawnSync } from 'node:child_process';
 import { request } from '../../test/harness/client/request.ts';

@@ -22,7 +22,7 @@ describe('an answer to who may log in', () => {
     expect(await asking().ask('github', allow)).to.equal(allowed);
     asking().advance(2_000);
     expect(await asking().ask('github', allow)).to.equal(refused);
-    // A no is kept, too.
+    // A refusal is also remembered.
     asking().pages = member;
     expect(await asking().ask('github', allow)).to.equal(refused);
     asking().advance(61_000);

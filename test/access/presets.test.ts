@@ -12,13 +12,13 @@ type Pages = Readonly<Record<string, Page>>;
 const allowed = 'allowed';
 const refused = 'refused';
 
-/** What a rule meets at a provider. */
+/** The answers of a provider for a rule. */
 interface Meeting {
   readonly allow: Allow;
   /** The answers by which a person may log in, and may not. */
   readonly yes: readonly Pages[];
   readonly no: readonly Pages[];
-  /** The question besides the user record that decides. */
+  /** The question, in addition to the user record, that decides. */
   readonly question?: string;
 }
 
@@ -46,7 +46,7 @@ const slack = (fields: object) =>
 const discord = (fields: object = {}, answers?: Pages) =>
   record('/api/v10/users/@me', { id: '80351110224678912', username: 'nelly', ...fields }, answers);
 
-/** Three pages of a list of 100 each; what counts is on the last one. */
+/** Three pages of a list, with 100 entries each. The entry that matches is on the last page. */
 function pagesOf(path: string, query: string, item: object, filler: object): Pages {
   return {
     [`GET ${path}`](response, request) {

@@ -45,7 +45,7 @@ describe('who may log in, at a refresh', () => {
     return page;
   }
 
-  /** A page whose session the provider gave no refresh token for. */
+  /** A page with a session for which the provider gave no refresh token. */
   async function sessionWithoutRefresh(): Promise<SessionPage> {
     await guard('token-delivery: session');
     relay().provider.mood.rotation = 'none';
@@ -115,7 +115,7 @@ describe('who may log in, at a refresh', () => {
     const first = await oauthLogin();
     remove();
     expect((await refresh(first)).json).to.include({ error: 'invalid_grant' });
-    // Also for whoever repeats it, and after the person has come back.
+    // This holds for repeated requests, and after the person has been admitted again.
     relay().answer({ [membership]: member });
     relay().advance(2 * minute);
     expect((await refresh(first)).json).to.include({ error: 'invalid_grant' });
@@ -142,7 +142,7 @@ describe('who may log in, at a refresh', () => {
     const page = await sessionWithoutRefresh();
     relay().advance(minute);
     expect((await page.refresh()).status).to.equal(200);
-    // The provider does not know the token: no outage, an end.
+    // The provider does not know the token, so this is not an outage, and the login ends.
     relay().answer({ 'GET /user': json({}, 401) });
     relay().advance(minute);
     expectSessionFailure(await page.refresh(), 'session_refused');

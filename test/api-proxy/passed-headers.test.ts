@@ -47,7 +47,7 @@ describe('the headers of a request to the API', () => {
     });
   });
 
-  /** Those of the first groups no configuration adds. */
+  /** No configuration can add the headers of the first groups. */
   const dropped = {
     'the credentials of the relay': ['authorization', 'cookie', 'cookie2', 'dpop', 'x-login-relay'],
     'the headers of the connection': [

@@ -19,7 +19,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
 
   const cookiesOf = (one: DoorBrowser): Headers => [['Cookie', one.jar.headerFor(new URL(wiki))]];
 
-  /** The address of the callback of a login that somebody has begun and the provider has granted. */
+  /** The address of the callback of a login that has begun and that the provider has granted. */
   async function callbackOf(one: DoorBrowser): Promise<string> {
     const start = await one.open(`${wiki}/`);
     const asked = new URL((await one.open(start.headers['location'] ?? '')).headers['location'] ?? '');
@@ -39,7 +39,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
       expect(answer.status).to.equal(400);
       expect(person.cookies(wiki).get(doorCookie)).to.equal(before);
     }
-    // Also in the browser of the login, by now.
+    // By now, it is also refused in the browser of the login.
     expect((await attacker.open(callback)).status).to.equal(400);
     expect(attacker.cookies(wiki).has(doorCookie)).to.equal(false);
   });
@@ -233,7 +233,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     const ofApp = location.searchParams.get('code') ?? '';
     callback.searchParams.set('code', ofApp);
     expect((await other.open(callback.href)).status).to.equal(400);
-    // It is still good where it belongs.
+    // It is still valid in the right place.
     expect((await relay().redeem(start, ofApp)).status).to.equal(200);
   });
 
@@ -382,7 +382,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     ] as [string, Headers, number][]) {
       const answer = await relay().check(`${wiki}/x`, [...headers, ...cookiesOf(person)], { method });
       expect(answer.status, `${method} ${JSON.stringify(headers)}`).to.equal(expected);
-      // A program that the person has given a token may be anywhere.
+      // A program with the person's token may send requests from anywhere.
       if (expected !== 403) continue;
       const bad: Headers = [['Authorization', 'Bearer x']];
       expect((await relay().check(`${wiki}/x`, [...headers, ...bad], { method })).status).to.equal(401);

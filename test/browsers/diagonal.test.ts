@@ -55,7 +55,7 @@ describe('what is sealed for one resource, in one kind', () => {
     for (const name of names) await begin(name);
   });
 
-  /** Whether a text opens at each place: a place is named after the only text that may. */
+  /** Whether a text opens at each place. A place has the name of the only text that may open there. */
   const places: Readonly<Record<string, (text: string) => Promise<boolean>>> = Object.fromEntries(
     names.flatMap((name) => {
       const check = async (header: [string, string]) =>

@@ -14,7 +14,7 @@ type Headers = [name: string, value: string][];
 const secret = 'a secret of thirty-two characters or more';
 const doorCookie = '__Host-Http-lr_door';
 
-/** What the application has got. */
+/** The requests that the application got. */
 interface Got {
   readonly method: string | undefined;
   readonly url: string | undefined;
@@ -224,7 +224,7 @@ describe('an application behind the relay, in a browser', () => {
       ['Sec-Fetch-Site', 'same-site'],
     ];
     expect((await person.open(`${wiki}/x`, foreign, 'POST', 'a=b')).status).to.equal(403);
-    // What a proxy says of a request does not count here.
+    // Headers with which a proxy describes a request are ignored here.
     const said: Headers = [...foreign, ['X-Forwarded-Method', 'GET'], ['X-Forwarded-Uri', '/.login-relay/user']];
     expect((await person.open(`${wiki}/x`, said, 'DELETE')).status).to.equal(403);
     for (const target of ['/%00\u00ff', '/x#y']) {
@@ -238,7 +238,7 @@ describe('an application behind the relay, in a browser', () => {
     }
     const socket: Headers = [...fetching, ['Upgrade', 'websocket'], ['Connection', 'Upgrade']];
     expect((await person.open(`${wiki}/socket`, socket)).status).to.equal(403);
-    // Without a key, it would be something else than a WebSocket.
+    // Without a key, the request would not be for a WebSocket.
     expect((await person.open(`${wiki}/socket`, [...socket, ['Origin', wiki]])).status).to.equal(426);
     expect(got).to.deep.equal([]);
   });

@@ -8,7 +8,7 @@ import { ada, board, type DoorBrowser, doorRelay, fetching, settings, wiki } fro
 const minute = 60_000;
 const doorCookie = '__Host-Http-lr_door';
 
-/** Expects that a browser is at the page of the application, and not at one of the relay. */
+/** Expects that a browser is at the page of the application, and not at a page of the relay. */
 function expectPage({ status, text }: { readonly status: number; readonly text: string }, expected: string): void {
   expect(text).to.equal(expected);
   expect(status).to.equal(200);
@@ -201,7 +201,7 @@ describe('what a request without a good cookie gets at a resource', () => {
       expect(answer.status, JSON.stringify(headers)).to.equal(400);
       expect(`${answer.body}`).to.include('X-Forwarded-Method');
     }
-    // A program that shows no cookie needs none of them.
+    // A program without a cookie needs none of these headers.
     expect((await relay().send({ path: '/auth/check/wiki' })).status).to.equal(401);
   });
 

@@ -40,7 +40,7 @@ describe('people of several providers at a resource', () => {
       const refreshed = jsonOf(await relay().postTo(registration, 'token', refreshing));
       expect(refreshed['identity']).to.deep.include({ sub });
       expect(await userOf(refreshed['access_token'])).to.equal(sub);
-      // The server of the resource has one address to ask, whichever registration a token is of.
+      // The server of the resource asks at a single address, whichever registration issued the token.
       for (const one of registrations) {
         const iss = `${relay().address}/auth/${registration}`;
         expect(await relay().introspectAt(one, access_token)).to.include({ active: true, sub, iss, aud: `${wiki}/` });
@@ -82,7 +82,7 @@ describe('people of several providers at a resource', () => {
       const described = jsonOf(await relay().send({ path: `/.well-known/oauth-authorization-server${pathname}` }));
       expect(described).to.include({ issuer, introspection_endpoint: `${issuer}/introspect` });
     }
-    // A program that nobody lets log in at the first one would be stranded there.
+    // A program that may not log in at the first registration could not continue there.
     const some = `  app: { origin: https://app.example, token-delivery: code, providers: [second], resources: [wiki] }
   other: { origin: https://other.example, token-delivery: code, providers: [provider] }
 `;
@@ -154,7 +154,8 @@ describe('what is of one provider, at the other', () => {
       at('second', { code: code(two.callback), state: state(one.callback) }),
       at('second', { code: code(one.callback), state: state(two.callback) }),
       at('provider', { code: code(two.callback), state: state(two.callback) }),
-      // A provider that sends its user on to the other one (a mix-up) gets no code of that.
+      // A provider that sends its user on to the other provider (a mix-up attack) does not get the other provider's
+      // code.
       at('provider', { code: code(one.callback), state: state(two.callback) }),
     ]) {
       const answer = await person.open(address);
@@ -176,7 +177,7 @@ describe('what is of one provider, at the other', () => {
     }
     const theirs = await person.open(foreign.callback);
     expect(theirs.status).to.equal(400);
-    // Another name in `iss` changes nothing: the code says whose it is.
+    // Another name in `iss` changes nothing, because the code contains its registration.
     const other = new URL(back);
     other.searchParams.set('iss', `${relay().address}/auth/second`);
     expect((await person.visit(other.href)).text).to.equal('provider:42 at /notes with ');
@@ -236,8 +237,8 @@ describe('a reload of a resource with several providers', () => {
     expect(await isOpen('provider')).to.deep.equal([true, true]);
     expect(await isOpen('second')).to.deep.equal([false, false]);
     expect(await relay().introspectAt('provider', tokens.second['access_token'])).to.deep.equal({ active: false });
-    // The browser logs in again, at the provider that is left, without a page to choose. Within a minute after its last
-    // login, it would be a page that says that the cookie is missing.
+    // The browser logs in again at the remaining provider, without a page to choose. Within a minute after its last
+    // login, it would get a page that says that the cookie is missing.
     relay().ahead = 2 * minute;
     expect((await browsers.second.visit(`${wiki}/`)).text).to.equal('provider:42 at / with ');
     await relay().reload(relay().file());
@@ -275,7 +276,7 @@ describe('a reload of a resource with several providers', () => {
     const renewed = jsonOf(await relay().postTo('provider', 'token', refreshing));
     expect(renewed['identity']).to.deep.include({ sub: 'provider:42' });
     expect(await userOf(renewed['access_token'])).to.equal('provider:42');
-    // A cookie that does not open is none, so this is no renewal.
+    // A cookie that does not open counts as no cookie, so this is a new login and not a renewal.
     relay().ahead = 2 * minute;
     expect((await person.visit(`${wiki}/`)).text).to.equal('provider:42 at / with ');
     await relay().reload(of(forms[2] ?? ''));

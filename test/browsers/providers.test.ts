@@ -90,7 +90,7 @@ describe('the choice of a provider at a resource', () => {
     expect((await person.visit(`${wiki}/b?c`)).text).to.equal('second:42 at /b?c with ');
     expect(person.asked).to.have.length(2);
     expect(person.asked.every(({ href }) => href.startsWith(relay().second.authorizeUrl))).to.equal(true);
-    // The provider is away: nobody is locked out, and nobody is asked.
+    // The provider does not answer, so nobody is locked out, and nobody has to log in.
     relay().second.onToken = reset;
     relay().ahead = 12 * minute;
     expect((await person.visit(`${wiki}/b`)).status).to.equal(502);
@@ -116,7 +116,7 @@ describe('the choice of a provider at a resource', () => {
     await person.press(await person.visit(`${wiki}/`), 'provider', 'second');
     const page = await person.visit(`${choose}?prompt=select_account`);
     expect((await person.press(page, 'provider', 'provider')).text).to.equal('provider:42 at / with ');
-    // Anything else in its place is as none.
+    // Any other value counts as no cookie.
     expect((await person.visit(`${choose}?prompt=none`)).text).to.equal('provider:42 at / with ');
   });
 
@@ -129,7 +129,7 @@ describe('the choice of a provider at a resource', () => {
     expect(person.logins).to.equal(1);
     // Back in the first tab: its login is over.
     expect((await person.visit(one.url.href)).text).to.equal('provider:42 at / with ');
-    // Who presses a button all the same, logs in there.
+    // A person who presses a button nevertheless logs in at that provider.
     const pressed = await person.press(other, 'provider', 'second');
     expect(pressed.text).to.match(/^second:42 at \/(other)? with $/);
   });
@@ -330,7 +330,7 @@ describe('a list of one provider', () => {
     const person = relay().person();
     expect((await person.visit(`${wiki}/notes`)).text).to.equal('second:42 at /notes with ');
     expect(person.trail.some((address) => address.includes('/choose'))).to.equal(false);
-    // Who opens the address all the same is led on.
+    // A person who opens the address nevertheless is sent on.
     expect((await person.visit(choose)).text).to.equal('second:42 at / with ');
     expect((await relay().person().visit(choose)).text).to.equal('second:42 at / with ');
     expect(person.cookies(wiki).has(choiceCookie)).to.equal(false);

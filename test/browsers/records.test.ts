@@ -8,7 +8,7 @@ describe('what log and metrics say of a browser at a resource', () => {
   const metrics = createMetrics(() => ({ callsInFlight: 0, ready: true, providers: [] }));
   const relay = doorRelay({ ...settings, surroundings: { observers: [metrics.observe] } });
 
-  /** What the log for people says of the lines since the last call, and the outcome of each. */
+  /** The lines of the log for people since the last call, and the outcome of each line. */
   const said = () =>
     relay()
       .lines.splice(0)

@@ -111,7 +111,7 @@ describe('a WebSocket of a page, at an application behind the relay', () => {
     for (const changes of [{ Cookie: '' }, { Cookie: `${doorCookie}=x` }]) {
       expect((await open(changes)).heard).to.match(/^HTTP\/1\.1 401 /);
     }
-    // The cookie of the wiki is none at the board.
+    // The cookie of the wiki does not open the board.
     expect((await open({}, board)).heard).to.match(/^HTTP\/1\.1 401 /);
     expect(heads).to.have.length(1);
   });

@@ -15,7 +15,7 @@ const answers: Readonly<Record<string, Head>> = {
   '/busy/': [503],
 };
 
-/** What `login-relay check` says about the URL of each answer, and about one where nothing listens. */
+/** The report of `login-relay check` about the URL of each answer, and about a URL at which nothing listens. */
 async function findingsOnApis() {
   const requests: IncomingMessage[] = [];
   const server = await serve((request, response) => {

@@ -10,13 +10,13 @@ import { diagnoseFile } from './support/check.ts';
 
 type Act = (proxy: AskingProxy, message: IncomingMessage) => Promise<Answer> | Answer;
 
-/** What a reverse proxy does wrong. */
+/** A mistake of a reverse proxy. */
 interface Faults {
-  /** What it does with a request for a path of the relay, in place of passing it on. */
+  /** What the proxy does with a request for a path of the relay, instead of passing it on. */
   readonly ownPaths?: Act;
-  /** What it does with any other request, in place of asking the check. */
+  /** What the proxy does with any other request, instead of asking the check. */
   readonly page?: Act;
-  /** What becomes of the check's answer. */
+  /** What the proxy does with the check's answer. */
   readonly passes?: (checked: Answer) => Answer;
 }
 
@@ -155,7 +155,7 @@ resources: ${resources()}
     expect(login).to.equal('ok | starts, and all of its cookies arrive | ');
     expect(of('resource')).to.equal('ok | asks for a token, and says where to log in | ');
     expect(of('application')).to.match(/^not_checked \| whether others reach it .*\| let only the proxy reach it/);
-    // The ticket of a login is nobody else's.
+    // Each login has its own ticket.
     expect(JSON.stringify(report)).not.to.match(/state=/);
   });
 

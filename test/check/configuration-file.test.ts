@@ -96,7 +96,8 @@ front-ends:
     const asked = new Set<string>();
     const { promise: allAreAsked, resolve } = Promise.withResolvers<void>();
     const pages = ['/page-0', '/page-1', '/page-2'];
-    // The answers come when all are asked, that of the first page last: a check of one after the other gets none.
+    // The answers come only after all pages were requested, and the first page answers last. A check that requests one
+    // page after another would get no answer.
     const server = await serve(async ({ url = '' }, response) => {
       asked.add(url);
       if (pages.every((page) => asked.has(page)) && asked.size > pages.length) resolve();

@@ -21,7 +21,7 @@ const key = await keyFile();
 const allow = 'allow: { users: [ada_x] }';
 const record = json({ sub: 'u-7', preferred_username: 'ada_x' });
 
-/** An ID token for the login, as a provider makes it that is asked at the token endpoint. */
+/** An ID token for the login, as a provider issues it at the token endpoint. */
 function idTokenPages(issuer = 'https://id.example.com') {
   let nonce = '';
   const authorize: Page = (response, request) => {
@@ -367,7 +367,7 @@ describe('login-relay check --login, and what must not be seen', () => {
     });
     expect(found.exitCode).to.equal(0);
     expect(found.said).to.match(/does not belong to this login \(state_missing\)/);
-    // Each kind is named once, and made no call.
+    // Each kind is named once, and no call was made.
     expect(found.requests.filter(({ url }) => url.pathname === '/token')).to.have.length(2);
     expect(`${found.page.body}`).to.contain('The login has arrived').and.not.contain('ada_x');
   });

@@ -18,7 +18,7 @@ async function findingOn(subject: string, changes: Flags) {
   return { code: result.code, ...result.finding(subject) };
 }
 
-/** The same while a server listens at that address. */
+/** The finding while a server listens at that address. */
 async function whileServing(subject: string, flag: string, reply: Reply, flags = {}) {
   const server = await serve((_request, response) => reply(response));
   try {

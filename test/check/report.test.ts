@@ -49,7 +49,7 @@ describe('the report of login-relay check', () => {
                or --client-id (PROVIDER_CLIENT_ID)
 `);
       expect(checks).to.match(/\n\n1 problem, 1 warning, 3 not checked\.$/);
-      // An address that is longer has a line of its own.
+      // A longer address has a separate line.
       const lines = checks.split('\n').filter((line) => /\S \S/.test(line));
       expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(80);
     });

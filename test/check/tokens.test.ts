@@ -18,7 +18,7 @@ function findings(flags: Given['flags'], changes: Partial<Provider> = {}): strin
   );
 }
 
-/** The same, only of one subject. */
+/** The findings on a single subject. */
 function about(subject: string, ...given: Parameters<typeof findings>): string | undefined {
   const [finding, ...others] = findings(...given).filter((one) => one.includes(` ${subject}: `));
   expect(others).to.deep.equal([]);

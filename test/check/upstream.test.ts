@@ -40,7 +40,7 @@ const refusal = JSON.stringify({
   error: { code: -32000, message: 'no' },
   id: null,
 });
-/** A server of MCP: what it answers to a POST. */
+/** The answer of an MCP server to a POST. */
 const mcp =
   (post: Answer): Answer =>
   (request, response) =>

@@ -6,7 +6,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { describeUsageError } from '../../src/cli/usage-error.ts';
 import { relayCommand, runRelay } from '../harness/relay/relay-process.ts';
 
-/** What is said of a command line that cannot be run. */
+/** The error for a command line that cannot be run. */
 async function complaintOf(line: string): Promise<string> {
   const argv = line.split(' ');
   const program = createProgram({}, () => {});

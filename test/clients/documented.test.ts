@@ -81,7 +81,7 @@ describe('login-relay client-id', () => {
     expect(answer.headers['access-control-allow-origin']).to.equal(origin[1]);
     expect(answer.headers).not.to.have.property('access-control-allow-credentials');
     expect(jsonOf(answer)['access_token']).to.be.a('string');
-    // Without a key, whatever others get.
+    // The front end has no key, whatever other front ends have.
     expect(jsonOf(answer)).not.to.have.property('refresh_token');
     const other = ['Origin', 'https://other.example.dev'] as const;
     const foreign = await relay().redeem(start, code, {}, [other]);

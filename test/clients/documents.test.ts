@@ -95,7 +95,7 @@ describe('a client that publishes a metadata document', () => {
   const restartWith = (documents: string, more: object = {}) =>
     relay.restart({ frontEnds: frontEnds(documents), surroundings, ...more });
 
-  /** Checks that a person is asked about this client: its document is good. */
+  /** Checks that a person is asked about this client, so its document is valid. */
   async function expectAsked(id: string): Promise<void> {
     expect((await start(id)).token).not.to.equal('');
   }
@@ -293,7 +293,7 @@ describe('a client that publishes a metadata document', () => {
     expect(await isAsked(`[${id}]`, `${id}?more`)).to.equal(false);
     expect(await isAsked(`[sub.${host}, x${host}]`)).to.equal(false);
     expect(requests).to.deep.equal([]);
-    // Nor can it refresh once it is no longer allowed.
+    // It cannot refresh either, as soon as it is not allowed any more.
     expect(jsonOf(await relay.refresh(id, 'x'))).to.include({ error: 'invalid_client' });
     await restartWith('any');
   });

@@ -20,7 +20,7 @@ beforeEach('nothing is counted', () => relay().restart(settings));
 const ofProgram = (address: string): [string, string][] => [['X-Forwarded-For', address]];
 const from = (address: string, origin = evil): [string, string][] => [...ofProgram(address), ['Origin', origin]];
 
-/** @param origin undefined: a program registers */
+/** @param origin undefined if a program registers */
 async function clientOf(origin: string | undefined, redirect_uri: string, address: string) {
   const metadata = JSON.stringify({ redirect_uris: [redirect_uri] });
   const headers = origin === undefined ? ofProgram(address) : from(address, origin);

@@ -35,7 +35,7 @@ describe('the log-out of a program', () => {
     relay().ahead = 31_000;
     const ofThief = `${jsonOf(await refresh(stolen))['refresh_token']}`;
     relay().ahead += 70_000;
-    // As most do if a token is no longer good.
+    // Most servers answer in this way if a token is not valid any more.
     relay().provider.onRevocation = json({});
     await logOut(stolen);
     expect((await refresh(ofThief)).status).to.equal(400);

@@ -33,7 +33,7 @@ describe('an app or a browser extension whose origin is listed', () => {
 `,
   }));
 
-  /** Everything that its pages send, one after the other. */
+  /** All requests of its pages, one after another. */
   async function everything(origin: string): Promise<Answer[]> {
     const { start, code } = await relay().logIn({ client_id: 'tools', redirect_uri });
     const redeemed = await relay().redeem(start, code, {}, from(origin));

@@ -156,7 +156,7 @@ for (const [where, replicas] of [
         relay().ahead += 25_000;
         const again = await refresh(first);
         expect(again.status).to.equal(200);
-        // What the older one got is as good as the last one, and replaces nothing.
+        // The token from the older refresh token is as valid as the last token, and replaces nothing.
         await refresh(refreshTokenOf(again));
         relay().ahead += 70_000;
         expect((await refresh(third)).status).to.equal(200);

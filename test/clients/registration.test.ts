@@ -36,7 +36,7 @@ const ask = (...given: Parameters<ClientsRelay['ask']>) => relay().ask(...given)
 const decide = (...given: Parameters<ClientsRelay['decide']>) => relay().decide(...given);
 const agree = (question: Question) => relay().agree(question);
 
-/** Whether a page of this origin may read the answer, and what that says of credentials. */
+/** Whether a page of this origin may read the answer, and whether with credentials. */
 const corsOf = ({ headers }: Answer) => [
   headers['access-control-allow-origin'],
   headers['access-control-allow-credentials'],
@@ -240,7 +240,7 @@ describe('a client that registers itself', () => {
       const path = `/auth/provider/${name}?${encoded(parameters)}`;
       expect((await relay().browser().open(path)).status).to.equal(400);
     }
-    // What is sealed for something else.
+    // Texts that are sealed for another purpose.
     const { token } = await ask({ client_id: id });
     expectRefused((await ask({ client_id: `tools.${token}` })).page);
     const asToken = { browser: relay().browser(), token: id.slice('tools.'.length) };
@@ -532,7 +532,7 @@ describe('the consent of a person', () => {
     const state = request.searchParams.get('state') ?? '';
     expect((await decide({ browser, token: state })).status).to.equal(400);
     const late = await ask({ client_id: await clientId() }, browser);
-    // Nor is a question a state.
+    // The text of a question does not open as a state either.
     const callback = `/auth/provider/callback?code=x&state=${late.token}`;
     expect((await browser.open(callback)).status).to.equal(400);
     relay().ahead = 601_000;

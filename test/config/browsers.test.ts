@@ -23,7 +23,7 @@ ${frontEnds ?? ''}
 `;
 }
 
-/** The faults of a file, without their places: `@` is in place of one. */
+/** The faults of a file, with `@` instead of each place. */
 const faults = (text: string) => faultsOfFile(text).map((fault) => fault.replace(/^config\.yaml:\d+:\d+ /, '@ '));
 
 describe('the configuration of a resource that opens to browsers', () => {

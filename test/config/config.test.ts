@@ -27,7 +27,7 @@ describe('the configuration', () => {
     const { clientSecret, provider, ...rest } = config({});
     expect(clientSecret.reveal()).to.equal('secret');
     expect(provider).to.have.nested.property('known.issuer', github.provider.issuer);
-    // What is undefined is left out.
+    // Undefined members are left out.
     expect(JSON.parse(JSON.stringify(rest))).to.deep.equal({
       port: 8000,
       host: '127.0.0.1',

@@ -5,7 +5,7 @@ import { faultsOfFile, readFileConfig } from './support/read.ts';
 const elsewhere = 'token-delivery code: every other way gives the provider';
 const form = ' has the name of an endpoint: choose another name';
 
-/** Lines of a file, each with the beginnings of its faults, without the key of its entry. */
+/** Lines of a file, with the beginnings of the faults that each causes, without the key of its entry. */
 const table: readonly (readonly [line: string, ...faults: (readonly [string, string])[]])[] = [
   ['base-url: https://login.example.com'],
   ['providers:'],
@@ -185,7 +185,7 @@ front-ends:
       undefined,
       false,
     ]);
-    // An address has a share of the gateway.
+    // Each address has its own share of the gateway, so several addresses are needed.
     const quiet = file(upstream).replace('key-file', 'trusted-proxies: "::1"\nrefused-exchanges: 0\nkey-file');
     expect(readFileConfig(quiet).warnings.join('\n')).not.to.include('trusted-proxies');
     const session = / {2}page: .*proxy.*\n/;

@@ -8,13 +8,13 @@ import { documentedFiles, faultsOfFile, secretFilesOf } from './support/read.ts'
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
 const validate = ajv.compile(configFileSchema());
 
-/** What the JSON Schema says against a file. */
+/** The faults of a file by the JSON Schema. */
 function violations(text: string): readonly string[] {
   validate(parse(text));
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-/** What the relay says against it. */
+/** The faults of the file by the relay. */
 function faults(text: string): readonly string[] {
   const secrets = secretFilesOf(text).map((path) => [path, { text: 'a secret' }]);
   return faultsOfFile(text, { files: Object.fromEntries(secrets) });

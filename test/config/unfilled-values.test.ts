@@ -29,7 +29,7 @@ const honest = [
   '"a',
   "'",
 ];
-/** What generators of passwords make: in one of 3,000, the first character and the last one are the same quote. */
+/** Passwords of a generator. In one of 3,000, the first and the last character are the same quote. */
 const randomSecrets = [`'3$k}Wq7!zL)mR9@x'`, '"v8#Tn^2&pQ;j5Hd?"', '`a]9K%s(4*Yb|6uE`', '<g7!Xw$2pM&k9Rz>'];
 const file = (entry: string) => `
 providers: { github: { ${entry} } }

@@ -67,7 +67,7 @@ const malformedEndpoint = [
   'https://provider.example/#fragment',
   'https://someone@provider.example/',
   'https://someone:hunter2@provider.example/',
-  // Plain http beyond this machine.
+  // Plain http to another machine.
   'http://provider.example/',
   'http://10.0.0.1/',
   'http://localhost.evil.example/',

@@ -4,7 +4,7 @@ import { expectError, expectRedirect, expectToken } from '../harness/expect/expe
 import { answer, json, reset, silence } from '../harness/provider/provider-behaviours.ts';
 import { callbackPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
-/** Every printable ASCII character but the space: what RFC 6750 can carry in a header. */
+/** Every printable ASCII character except the space. A header can carry these (RFC 6750). */
 const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index));
 
 /** Tokens that do not fit into an Authorization header. The provider decides what a token is. */

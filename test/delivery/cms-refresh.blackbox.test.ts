@@ -59,7 +59,7 @@ describe('a refresh of Sveltia CMS', () => {
   /** Sends a refresh as Sveltia CMS does. */
   async function refresh(token: unknown, request: Request = {}): Promise<Answer> {
     const { path = start, type = 'application/json', more = {} } = request;
-    // A test may send none.
+    // A test may send no such header.
     const origin = 'origin' in request ? request.origin : blog;
     const sent = { grant_type: 'refresh_token', client_id: '', refresh_token: token, ...more };
     const body = JSON.stringify(sent);

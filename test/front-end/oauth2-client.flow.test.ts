@@ -46,7 +46,7 @@ describe('@badgateway/oauth2-client, without DPoP', () => {
     expect(token.expiresAt).to.be.above(Date.now());
     const second = await library.refreshToken(token);
     expect(second.accessToken).not.to.equal(token.accessToken);
-    // A result that is new is repeated.
+    // A recent result is repeated.
     const third = await library.refreshToken(second);
     expect(third.accessToken).to.equal(second.accessToken);
     await expectUser(third);

@@ -8,7 +8,7 @@ const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
 const prefix = '/api/github/';
 const base = new URL('https://api.example:8443/v3/x/');
 
-/** What attacks on paths are made of, among other things. */
+/** Parts of which attacks on paths consist. */
 const piece = fc.oneof(
   fc.constantFrom(
     '.',

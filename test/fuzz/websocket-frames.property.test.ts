@@ -42,7 +42,7 @@ describe('the boundaries of WebSocket frames', () => {
         at = Math.min(at + size, all.length);
         expect(boundaries.isAtBoundary, `${at}`).to.equal(ends.has(at));
       }
-      // From here, exactly to the next end.
+      // From here on, the boundary must be exactly the next end.
       const taken = boundaries.follow(all.subarray(at), true);
       expect(at + taken).to.equal([...ends].find((one) => one >= at));
       expect(boundaries.isAtBoundary).to.equal(true);

@@ -131,7 +131,7 @@ describe('a DPoP proof', () => {
       const secret = Buffer.alloc(32, 1);
       for (const jwk of [{ kty: 'oct', k: secret.toString('base64url') }, key.jwk]) {
         const input = `${encode({ typ: 'dpop+jwt', alg: 'HS256', jwk })}.${encode(claims)}`;
-        // The attacker uses the public key as the secret.
+        // In this attack, the public key is used as the secret.
         for (const by of [secret, JSON.stringify(key.jwk)]) {
           const signature = createHmac('sha256', by).update(input).digest('base64url');
           expect(await verify(`${input}.${signature}`)).to.equal('proof_invalid');

@@ -187,7 +187,7 @@ describe('a refresh', () => {
       await rotate('b', 'a');
       expect((await repeated({ refreshToken: 'b' })).refreshToken).to.equal('a');
       pass(30_000);
-      // The newest one is refreshed, not repeated.
+      // The newest token is refreshed, and its result is not repeated.
       expect((await rotate('a', 'c')).refreshToken).to.equal('c');
       expect((await repeated({ refreshToken: 'b' })).refreshToken).to.equal('c');
     });

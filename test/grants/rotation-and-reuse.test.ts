@@ -55,7 +55,7 @@ describe('the generations of refresh tokens', () => {
     const third = await next(second);
     seconds = 600;
     generations = restart();
-    // A thief is first, and nothing tells that.
+    // The thief refreshes first, and the relay cannot know that.
     const ofThief = await next(first);
     seconds = 700;
     expect(await last(third)).to.equal(third);

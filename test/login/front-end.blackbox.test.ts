@@ -158,7 +158,7 @@ describe('a failed callback with --error-delivery redirect', () => {
         return Object.fromEntries(carrier);
       }
 
-      // A failure chooses nothing about the place: some are enough for the fragment.
+      // The failure does not decide where the state goes, so a few failures are enough for the fragment.
       const kinds = Object.entries(failedCallbacks).slice(0, delivery === 'query' ? undefined : 3);
       for (const [kind, failing] of kinds) {
         it(`redirects with an error if ${kind}`, async () => {

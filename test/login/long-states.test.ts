@@ -19,7 +19,7 @@ const settings = {
 /** Text that does not compress well. */
 const text = (length: number) => randomBytes(length).toString('base64url').slice(0, length);
 
-/** What the request of a browser with these cookies has in its `Cookie` header, without those of sessions. */
+/** The `Cookie` header of a browser with these cookies, without the cookies of sessions. */
 function sizeOfLoginCookies({ cookies }: FakeBrowser): number {
   const pairs = [...cookies].filter(([name]) => name.includes('lr_login_'));
   return pairs.map((pair) => pair.join('=')).join('; ').length;
@@ -112,7 +112,7 @@ describe('a long state of a front end', () => {
         const state = text(2048);
         const request = await open(plainStart(state));
         expect(sizeOfLoginCookies(browser), `login ${count + 1}`).to.be.below(8192);
-        // Each second one ends, so that there are finished logins, too.
+        // Every second login ends, so that there are also finished logins.
         if (count % 2 === 0) continue;
         expect(locationOf(await finish(request)).searchParams.get('state')).to.equal(state);
       }
@@ -176,7 +176,7 @@ describe('a long state of a front end', () => {
       return { tab, request, state, parts };
     }
 
-    /** The callback of a login without a part of it: no token is asked for. */
+    /** The callback of a login without one part of its request. The relay must not request a token for it. */
     async function expectLost(tab: FakeBrowser, request: URL, ...codes: string[]) {
       relay().provider.calls.length = 0;
       const end = locationOf(await finish(request, tab));

@@ -17,7 +17,7 @@ function newClient(): string {
   return `198.51.100.${clients}`;
 }
 
-/** The same, with a counter that no other test has used up: addresses may share one. */
+/** A relay with a counter that no other test has used up, because addresses may share a counter. */
 async function addressWithRoom(ask: (address: string) => Promise<Answer>): Promise<string> {
   const address = newClient();
   const { status } = await ask(address);
@@ -219,7 +219,7 @@ it('a callback that waits for its turn survives a reload of the configuration', 
   provider.onToken = (response, call) => {
     setTimeout(() => provider.issueToken(response, call), answerTimes.shift());
   };
-  // Together, they take longer than the timeout of one call. So the second one ends after that time.
+  // Together, they take longer than the timeout of one call. So the second call ends after that time.
   answerTimes.push(timeout * 0.55, timeout * 0.55);
   const opened = [1, 2].map(() => callbackFrom(underTest, '198.51.100.1'));
   while (provider.calls.length === 0) await underTest.get('/healthz');

@@ -8,7 +8,7 @@ import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 
 const most = 10;
 
-/** It chooses the counters by a fixed seed, with which no two addresses of these tests share one. */
+/** It chooses the counters by a fixed seed, with which no two addresses of these tests share a counter. */
 const home = {
   now: Date.now,
   shared: Object.create({ seed: () => 'seed', run: async () => undefined }),

@@ -21,7 +21,7 @@ describe('login protection', () => {
     time = noon;
   });
 
-  /** A login that starts at noon: its state, and the cookie of its browser. */
+  /** The state and the browser's cookie of a login that starts at noon. */
   function start() {
     const ctx = koaContext();
     const request = { state: 'own', oauth: undefined, returnTo: undefined };

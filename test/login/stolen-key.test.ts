@@ -16,7 +16,7 @@ const time = 1_800_000_000;
 const now = () => time * 1000;
 const never = Date.UTC(2096, 0) / 1000;
 
-/** What a thief of the key file seals: when it was issued, and when it ends. */
+/** The times of a text that a thief of the key file seals: when it was issued, and when it ends. */
 interface Times {
   readonly from: number;
   readonly until: number;
@@ -39,7 +39,10 @@ const sessions = createSessions(
   now,
 );
 
-/** Whether each kind of sealed text is good at its relay, with these times. The longest that a relay seals is good. */
+/**
+ * Whether each kind of sealed text with these times is accepted at its relay. A text with the longest time that a relay
+ * itself uses is accepted.
+ */
 const kindsOfTexts: Readonly<Record<string, readonly [longest: number, opens: (times: Times) => boolean]>> = {
   'an access token of a resource': [
     day,

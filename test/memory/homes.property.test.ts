@@ -19,7 +19,7 @@ const minute = 60_000;
 const relays = 3;
 const keys = [randomBytes(32)] as const;
 
-/** What a relay remembers with. */
+/** The memory of a relay. */
 function memoriesOf(home: Home, run: string) {
   return {
     marks: createMarks(home, { letter: 'm', most: 100 }),
@@ -71,7 +71,7 @@ const step = fc.oneof(
     kind: fc.constantFrom('mark', 'isMarked', 'unmark', 'count', 'once', 'fail'),
     key: fc.nat({ max: 3 }),
   }),
-  /** Tabs that refresh at once with the same token: the newest one, or the one before. */
+  /** Tabs that refresh at once with the same token, which is the newest or the previous token. */
   fc.record({
     kind: fc.constant('refresh'),
     tabs: fc.integer({ min: 1, max: 6 }),
@@ -92,7 +92,7 @@ interface Run {
   othersWait: () => Promise<unknown>;
 }
 
-/** What the relays answer to a history. */
+/** The answers of the relays to a history. */
 async function answersOf({ run, history, fails, at, othersWait }: Run): Promise<unknown[]> {
   const provider = new Provider(fails, othersWait);
   const tokens = [`${run} 0`];
@@ -197,7 +197,7 @@ describe('three relays that share a memory', () => {
   it(
     'answer any history of requests as one relay does',
     answerAlike(async () =>
-      // Its clock is slow: what it keeps for a second lasts, however slow this process is.
+      // Its clock is slow, so that an entry of a second lasts, however slow this process is.
       Object.assign(await MemoryServerHere.start(), { now: () => Date.now() / 3 }),
     ),
   );

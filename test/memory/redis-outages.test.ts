@@ -51,7 +51,7 @@ describe('a shared memory that comes back', () => {
       expect(relay.shared?.isAway()).to.equal(false);
       expect(other.shared?.isAway()).to.equal(false);
     });
-  /** Restarts the server empty. The relay has told what it knows, and waits for the other one. */
+  /** Restarts the server empty. The relay has written its entries to it, and waits for the other relay. */
   const restart = async (knownName: string) => {
     await loseEverything();
     const isTold = told(knownName);

@@ -30,7 +30,7 @@ describe('fields that a provider gives in addition to its tokens', () => {
     return started;
   });
   let count = 0;
-  /** What the provider's token endpoint answers with next. */
+  /** The next answer of the provider's token endpoint. */
   function answerWith(more: object): void {
     count += 1;
     const tokens = {

@@ -76,7 +76,7 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
     });
 
     it('logs in nowhere else', async () => {
-      // It stands for many pages, so a request has to name one.
+      // The `*` stands for many pages, so a request has to name its redirect URI.
       const unnamed = oauthStart({ redirect_uri: undefined });
       for (const start of [...foreign.map(startAt), unnamed]) {
         const { status, headers, body } = await openStart(browser(), start);

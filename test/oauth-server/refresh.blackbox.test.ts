@@ -107,7 +107,10 @@ describe('the refresh of a login', () => {
   });
 
   describe('again and again', () => {
-    /** The answers to a request that is sent so often, each time with a proof of its own, and at the end one more twice. */
+    /**
+     * The answers to a request that is sent that many times, each time with a new proof, and then twice more with the
+     * same proof.
+     */
     async function answersTo(parameters: Parameters, often: number) {
       const answers = [];
       for (let sent = 0; sent < often; sent += 10) {

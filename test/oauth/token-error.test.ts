@@ -5,7 +5,7 @@ function errorOf(status: number, body: unknown) {
   return explainMissingToken({ status, body: Buffer.from(JSON.stringify(body)) });
 }
 
-/** What Doorkeeper, which GitLab uses, and LinkedIn say: they name every possible cause. */
+/** Texts of LinkedIn, and of Doorkeeper, which GitLab uses. They name every possible cause. */
 const doorkeeper =
   'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.';
 const linkedIn =

@@ -4,7 +4,7 @@ import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
 import { callbackPath, flagsFor, registration, secretFile } from '../harness/relay/relay-under-test.ts';
 
-/** A command that starts another one as systemd does, with this descriptor for the journal. */
+/** A command that starts another command as systemd does, with this descriptor for the journal. */
 function journalOn(descriptor: 1 | 2): string[] {
   const script = `JOURNAL_STREAM=$(stat -L -c %d:%i /proc/$$/fd/${descriptor}) exec "$0" "$@"`;
   return ['sh', '-c', script];

@@ -157,7 +157,7 @@ describe('the operations manual', () => {
   });
 });
 
-/** Opens connections until one is closed to make room for another. */
+/** Opens connections until the relay closes a connection to make room for another. */
 async function overflow({ port, process }: RelayUnderTest): Promise<void> {
   const { connect } = await import('node:net');
   const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));

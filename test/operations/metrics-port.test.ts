@@ -11,7 +11,7 @@ const metrics = {
   limitHit() {},
 };
 
-/** For each `--metrics-host`, the hosts that are answered, and those that are not. */
+/** For each `--metrics-host`, the hosts that get an answer, and the hosts that do not. */
 const hosts = {
   '127.0.0.1': {
     answered: ['127.0.0.1:9464', '127.0.0.1', 'localhost:9464', 'LOCALHOST', 'relay1.example.com:9464'],
@@ -37,7 +37,7 @@ const hosts = {
   },
   '::': { answered: ['127.0.0.1', '[::1]', '[::ffff:10.0.0.7]', 'relay'], refused: ['relay.example'] },
   '::1': { answered: ['[::1]:9464', '[0:0::1]', '127.0.0.1'], refused: ['[::2]', '10.0.0.7', 'relay'] },
-  // The name of an address of this machine: here, it is the loopback one.
+  // A name for an address of this machine, which is the loopback address here.
   'Relay.internal': {
     answered: ['relay.internal:9464', '127.0.0.1:9464', 'localhost:9464'],
     refused: ['other.internal', '10.0.0.7', 'relay.internal.evil.example'],

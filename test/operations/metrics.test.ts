@@ -23,7 +23,7 @@ const recordOf = (outcome: RequestRecord['outcome'], status: number): RequestRec
   status,
 });
 
-/** The samples of a metric: the text after its name. */
+/** The text after the name of a metric in each of its samples. */
 async function samplesOf(metrics: Metrics, name: string): Promise<readonly string[]> {
   const lines = (await metrics.text()).split('\n');
   return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));

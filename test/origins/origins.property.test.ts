@@ -51,7 +51,7 @@ const near = (pattern: string): Arbitrary<string> =>
 
 const withNear = patterns.chain((pattern) => fc.tuple(fc.constant(pattern), near(pattern)));
 
-/** What a pattern allows, in other words than the code has. */
+/** The origins that a pattern allows, written independently of the code. */
 function isAllowed(pattern: string, origin: string): boolean {
   const given = URL.parse(origin);
   if (given === null || given.origin !== origin) return false;

@@ -6,7 +6,10 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { createProgram } from '../../src/cli/program.ts';
 import { projectRoot } from '../harness/project/run.ts';
 
-/** What readers and users see: documents, templates, examples, the texts of the program, and what builds it. */
+/**
+ * The texts that readers and users see: documents, templates, examples, the texts of the program, and the files that
+ * build it.
+ */
 const tracked = execFileSync('git', ['ls-files'], { cwd: projectRoot, encoding: 'utf8' }).split('\n');
 const texts = tracked
   .filter((path) => !/^(test|bench|fuzz|node_modules)\/|lock|\.(svg|br|gz|tgz|png|woff2)$/.test(path))

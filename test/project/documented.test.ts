@@ -32,7 +32,7 @@ const pageOfLevel: Readonly<Record<string, string>> = {
   clients: 'docs/clients.md',
 };
 
-/** What a page has to say: one of these words, as code. */
+/** A word, or one of several words, that a page must contain as code. */
 interface Entry {
   readonly page: string;
   readonly words: readonly string[];
@@ -76,7 +76,7 @@ const entries: Readonly<Record<string, readonly Entry[]>> = {
 const codeIn = (page: string): string =>
   [...readFileSync(new URL(page, root), 'utf8').matchAll(/^ *```.*?^ *```$|`[^`]+`/gms)].join('\n');
 
-/** Whether code has a word that is not a part of a longer one. */
+/** Whether code has a word that is not a part of a longer word. */
 function hasWord(code: string, word: string): boolean {
   const literal = word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`(?<![\\w/.-])${literal}(?![\\w/.-])`).test(code);

@@ -6,7 +6,7 @@ import { documentedSnippets } from '../harness/project/shipped-pages.ts';
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/front-end.md', root), 'utf8');
 
-/** Failures of programs that nobody registered: docs/clients.md. */
+/** Failures of unregistered programs, which docs/clients.md explains. */
 const ofPrograms: readonly string[] = [
   'client_expired',
   'client_document_unreachable',
@@ -18,7 +18,7 @@ const ofPrograms: readonly string[] = [
   'navigation_required',
 ];
 
-/** Failures of doors to resources, and of tokens for them: docs/resources.md. */
+/** Failures of doors to resources, and of tokens for resources, which docs/resources.md explains. */
 const ofResources: readonly string[] = [
   'resource_token_missing',
   'resource_token_invalid',

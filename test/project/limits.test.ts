@@ -4,7 +4,7 @@ import { limits } from '../../src/limits.ts';
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
-/** The limits of the configuration file: its faults name them. */
+/** The limits of the configuration file, which are not in the table because its faults name them. */
 type OfFile = 'apisOfFrontEnd' | 'configFileSize' | 'configFileAliases' | 'registrations' | 'resources' | 'frontEnds';
 
 /** The name of each other limit in the table. */

@@ -31,7 +31,7 @@ const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf
   .filter((path) => path.endsWith('.ts'))
   .map((path) => ({ path, text: readFileSync(join(root, 'src', path), 'utf8') }));
 
-/** What the sources match, with the path of each. */
+/** The matches in the sources, with the path of each. */
 const found = (pattern: RegExp) =>
   sources.flatMap(({ path, text }) => [...text.matchAll(pattern)].map((match) => ({ path, text, match })));
 
@@ -56,7 +56,7 @@ function cookiesSetBy(use: (ctx: Context) => void): string[] {
   return names;
 }
 
-/** What sets every cookie of each kind. */
+/** The code that sets the cookies of each kind. */
 const cookies: Readonly<Record<string, () => string[]>> = {
   login: () =>
     cookiesSetBy((ctx) => {
@@ -80,7 +80,7 @@ const cookies: Readonly<Record<string, () => string[]>> = {
     }),
 };
 
-/** Where a map is made that is of one request, of one configuration, or of one start. */
+/** The places that create a map for a single request, configuration or start. */
 const shortLived: readonly RegExp[] = [
   /^(check|cli|config|demo|oauth)\//,
   // The script of a page.
@@ -90,7 +90,7 @@ const shortLived: readonly RegExp[] = [
   /^access\/access\.ts (asked|faults)$/,
   /^login\/cookies\.ts ranks$/,
   /^resources\/streams\.ts endedInSweep$/,
-  // What all other maps with a lifetime are made of.
+  // The functions that create all other maps with a lifetime.
   /^memory\/expiring-map\.ts /,
   // Shared kinds and counters, which have tables of their own.
   /^memory\/(marks\.ts marks|highest-lists\.ts lists|counters\.ts counters)$/,

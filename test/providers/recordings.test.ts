@@ -5,7 +5,10 @@ import { known } from '../config/support/read.ts';
 import { startedOnce } from '../harness/system/started-once.ts';
 import { Recorder, type Recording } from './support/recorder.ts';
 
-/** What login-relay 0.4 sent to each of its presets. Never record it again: users of a preset depend on it. */
+/**
+ * The requests of login-relay 0.4 to the provider of each preset. Never record them again, because users of a preset
+ * depend on them.
+ */
 const recordings: Readonly<Record<string, Recording>> = JSON.parse(
   readFileSync(new URL('requests-of-0.4.json', import.meta.url), 'utf8'),
 );

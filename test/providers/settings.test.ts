@@ -6,8 +6,8 @@ import type { Preset, Provider } from '../../src/providers/provider.ts';
 import { known, readFileConfig } from '../config/support/read.ts';
 
 /**
- * What only presets say, since no provider by hand has needed it: what an API answers about people, how a provider
- * refuses, and what is known of its applications. `issuer` in an entry names the preset itself.
+ * The members that only presets have, because no other provider has needed them: the answers of an API about people,
+ * the refusals of a provider, and what is known of its applications. `issuer` in an entry names the preset itself.
  */
 const ofPresetsAlone: readonly (keyof Provider)[] = [
   'access',
@@ -28,7 +28,7 @@ const forms: { readonly [Field in keyof Provider]?: (value: NonNullable<Provider
   pkce: (isOn) => ({ pkce: isOn ? 'on' : 'off' }),
   authorizeParams: (parameters) => ({ 'authorize-params': `${new URLSearchParams(parameters)}` }),
   tokenParams: (parameters) => ({ 'token-params': `${new URLSearchParams(parameters)}` }),
-  // The other kinds of revocation belong to one provider each.
+  // Each other kind of revocation belongs to a single provider.
   revocation: ({ url, request, takes }) =>
     request === 'rfc7009' && takes === undefined ? { 'revocation-url': url } : {},
 };

@@ -11,7 +11,7 @@ import { type Serving, serve } from '../harness/provider/serve.ts';
 import { startedOnce } from '../harness/system/started-once.ts';
 import { fieldsOf, OddProvider, type Pages } from './support/odd-provider.ts';
 
-/** What the provider wants. Anything else is refused. */
+/** The form of requests that the provider accepts. It refuses all others. */
 const lines = [
   'provider: github',
   'token-request: json',
@@ -134,7 +134,7 @@ describe('a provider that differs in eleven ways at once serves', () => {
       const answer = await send(odd().port, { path: '/', authority: 'wiki.example.com', headers });
       expect([answer.status, `${answer.body}`]).to.deep.equal([200, 'hello']);
       expect(passed[0]).to.include({ 'x-forwarded-user': '7', 'x-forwarded-preferred-username': 'ada' });
-      // The headers for the provider are not for anybody else.
+      // The headers for the provider must not be sent to anybody else.
       expect(passed[0]).to.not.have.property('x-version');
     });
   });

@@ -21,7 +21,7 @@ const settings = (path: string, api = 'http://127.0.0.1:1/'): Settings => ({
   files: { './notes': secret },
 });
 
-/** Every address of the relay, and one that it does not have. */
+/** Every address of the relay, and an address that it does not have. */
 const addresses = [
   '/',
   '/healthz',
@@ -52,7 +52,7 @@ const addresses = [
   '/unknown',
 ];
 
-/** What an answer says, without what differs from one to the next. */
+/** An answer, without the parts that differ from answer to answer. */
 function essence({ status, headers, body }: Answer) {
   const location = URL.parse(headers.location ?? '');
   const changing = ['date', 'x-request-id', 'location', 'set-cookie', 'dpop-nonce'];

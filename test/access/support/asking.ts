@@ -46,7 +46,7 @@ export class Asking {
     return `http://127.0.0.1:${this.#serving.port}`;
   }
 
-  /** The preset with its user URL at this machine; `openid`: a provider with claims alone. */
+  /** The preset with its user URL at this machine, or `openid` for a provider that has only claims. */
   provider(name: string): Provider {
     const preset = presets.find((one) => one.name === name)?.provider;
     const url = preset?.userUrl?.replace('{host}', 'host').replace('{tenant}', 'staff');

@@ -9,7 +9,7 @@ import { RelayOfFile, relayOfFile } from '../../harness/relay/relay-of-file.ts';
 interface Guarded {
   /** The settings of the front end `app`, as YAML in one line. */
   readonly frontEnd: string;
-  /** A setting of the provider besides its addresses, as YAML in one line. */
+  /** A setting of the provider in addition to its addresses, as YAML in one line. */
   readonly provider?: string;
   /** Settings of the relay, as lines of YAML. */
   readonly more?: string;
@@ -39,7 +39,7 @@ export class GuardedRelay extends RelayOfFile {
     await this.reload(settingsOf(guarded));
   }
 
-  /** What the provider answers to `GET /user/…`, besides the user record. */
+  /** The provider's answers to `GET /user/…`, except for the user record. */
   answer(pages: Readonly<Record<string, Page>>): void {
     this.provider.pages = { ...this.provider.pages, ...pages };
   }
@@ -58,7 +58,7 @@ export class GuardedRelay extends RelayOfFile {
     return new SessionPage(() => this, this.provider);
   }
 
-  /** The paths that the provider was asked for, besides its endpoints. */
+  /** The requested paths of the provider, except for its endpoints. */
   get asked(): string[] {
     return this.provider.asked;
   }

@@ -90,7 +90,10 @@ export interface Logins extends Pick<DoorRelay, 'address' | 'port' | 'provider'>
   readonly providers?: DoorRelay['providers'];
 }
 
-/** A browser whose person lets the provider log them in without a question, as one who is logged in there does. */
+/**
+ * A browser whose person is already logged in at the provider, so that the provider grants each login without a
+ * question.
+ */
 export class DoorBrowser {
   readonly jar = new CookieJar();
   /** Every address that it has opened, in order. */

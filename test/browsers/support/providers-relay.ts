@@ -13,7 +13,7 @@ export { ada };
 export const wiki = 'https://wiki.example.com';
 export const secret = 'a secret of thirty-two characters or more';
 
-/** Somebody else, with the same id at the second provider. */
+/** Another person, with the same id at the second provider. */
 export const eve = { ...ada, preferred_username: 'eve', email: 'eve@example.org' };
 
 /** The names of both registrations. */
@@ -21,7 +21,7 @@ export type Registration = 'provider' | 'second';
 
 const ofApp = { client_id: 'app', redirect_uri: 'https://app.example/' };
 
-/** What a file says of the resource. */
+/** The part of a file about the resource. */
 export interface Wiki {
   /** The value of its `provider`. */
   readonly provider?: string;
@@ -30,7 +30,7 @@ export interface Wiki {
   /** Further lines of the file. */
   readonly relay?: string;
   readonly frontEnds?: string;
-  /** The address of the resource. With one on this machine, the relay is there, too. */
+  /** The address of the resource. If it is on this machine, the relay is on this machine too. */
   readonly url?: string;
 }
 
@@ -111,7 +111,7 @@ resources:
     return jsonOf(await this.postTo(registration, 'token', { grant_type: 'authorization_code', ...form }));
   }
 
-  /** What the server of the resource learns of a token. */
+  /** The identity that the server of the resource gets for a token. */
   async introspectAt(registration: Registration, token: unknown): Promise<Readonly<Record<string, unknown>>> {
     const credentials = { client_id: 'wiki', client_secret: secret };
     return jsonOf(await this.postTo(registration, 'introspect', { ...credentials, token: `${token}` }));

@@ -74,8 +74,8 @@ export async function check(checkup: Checkup): Promise<Result> {
 }
 
 /**
- * Does the same in this process, because starting a process takes most of the time. For the many
- * ways in which a provider can answer.
+ * Runs `login-relay check --json` in this process, because starting a process takes most of the time. It is for the
+ * many ways in which a provider can answer.
  */
 export async function diagnoseHere(checkup: Omit<Checkup, 'switches'>): Promise<Result> {
   const flags = await withRequiredFlags(checkup);

@@ -29,13 +29,13 @@ export interface Setting {
   /** The end of the base URL. */
   readonly basePath?: string;
   readonly patience?: number;
-  /** Acts in place of the person. */
+  /** Acts as the person. */
   readonly act?: (startUrl: string, stop: () => void, configuration: string) => Promise<unknown>;
   /** The address of a provider that runs already. */
   readonly at?: string;
   /** A port on which something listens. */
   readonly taken?: number;
-  /** With flags alone, in place of a file. */
+  /** With flags only, and without a file. */
   readonly isByFlags?: boolean;
   /** The line of another provider. */
   readonly second?: string;

@@ -16,7 +16,7 @@ export interface Endpoints {
   metadata: Page;
 }
 
-/** Answers in this way, but refuses the client if it has another secret. */
+/** Answers in this way, but refuses a client with another secret. */
 export function knowingTheClient(page: Page): Page {
   return (response, request) => {
     const { headers, url, body } = request;

@@ -8,7 +8,7 @@ export class FakePage {
   keepsNoKeys = false;
   /** Where the page went. */
   readonly visits: string[] = [];
-  /** The popup that the next `open` gives; null: it is blocked. */
+  /** The popup that the next `open` returns, or null if the browser blocks it. */
   popup: FakePage | null = null;
   closed = false;
   hasFocus = true;
@@ -179,7 +179,7 @@ export function show(next: FakePage): FakePage {
   return page;
 }
 
-/** The pages hear nothing of other tabs any more, as those that the browser keeps for the back button. */
+/** The pages get no messages of other tabs any more, like pages that the browser keeps for the back button. */
 export function freeze(): void {
   for (const channel of channels) channel.close();
   channels.clear();

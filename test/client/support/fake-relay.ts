@@ -20,7 +20,7 @@ interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** In place of the body: no JSON. */
+  /** The body is not JSON. */
   readonly text?: string | null;
 }
 
@@ -36,7 +36,7 @@ export class FakeRelay {
   readonly grants: string[] = [];
   /** In milliseconds since 1970. */
   now = () => Date.now();
-  /** The number of the newest token; only this one is good. */
+  /** The number of the newest token, which is the only valid token. */
   token = 0;
   /** Whether the browser has a session cookie. */
   hasCookie = false;
@@ -44,9 +44,9 @@ export class FakeRelay {
   expiresIn: number | undefined = 3600;
   /** Whether the relay gives refresh tokens. */
   refreshes = true;
-  /** Who the person is, if logins are for a resource: then the user endpoint takes no token. */
+  /** The person, if logins are for a resource. The user endpoint then accepts no token. */
   identity: object | undefined;
-  /** Whether nobody answers. */
+  /** Whether the relay does not answer. */
   isOffline = false;
   /** Whether the provider's user endpoint answers 500. */
   userEndpointFails = false;

@@ -3,7 +3,7 @@ import { oauthStart, type Parameters } from '../../harness/login/oauth-front-end
 import { html, redirect } from '../../harness/provider/provider-behaviours.ts';
 import { type ClientsRelay, clientsRelay, jsonOf } from './clients-relay.ts';
 
-/** A program that nobody registered and that listens on this machine, at the address of the provider. */
+/** An unregistered program that listens on this machine, at the address of the provider. */
 export interface AskingProgram {
   readonly relay: ClientsRelay;
   readonly redirectUri: string;
@@ -30,7 +30,7 @@ export function askingProgram({ scope = 'read:user user:email', pages = {} }: Se
     const { pathname } = new URL(provider.authorizeUrl);
     provider.pages = {
       [pathname]: (response, { url }) => redirect(granted(provider, url))(response),
-      // Else the provider takes the request for the icon for one of the relay.
+      // Otherwise the provider takes the request for the icon for a request of the relay.
       '/favicon.ico': html(404, ''),
       '/program': html(200, '<h1>You can close this page</h1>'),
       ...Object.fromEntries(Object.entries(pages).map(([path, body]) => [path, html(200, body)])),

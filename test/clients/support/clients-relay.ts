@@ -6,7 +6,7 @@ import { loginPath } from '../../harness/relay/relay-under-test.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** What a person is asked at the start of a login, and the start. */
+/** The question to a person at the start of a login, and the start. */
 export interface Question {
   readonly page: Answer;
   readonly text: string;
@@ -100,7 +100,9 @@ export class ClientsRelay extends RelayOfFile {
     return await this.post('consent', { consent: token, decision }, headers, browser);
   }
 
-  /** What a person does from the start of a login to its end: consents at the relay, if it asks, and at the provider. */
+  /**
+   * Acts as the person from the start of a login to its end: consents at the relay, if it asks, and at the provider.
+   */
   async visit(start: string): Promise<URL> {
     const browser = this.browser();
     const page = await browser.open(start);
@@ -108,7 +110,7 @@ export class ClientsRelay extends RelayOfFile {
     return locationOf(await browser.open(granted(this.provider, locationOf(answer))));
   }
 
-  /** The person and the provider agree: what the client gets at its redirect URI. */
+  /** Lets the person and the provider agree, and returns what the client gets at its redirect URI. */
   async agree(question: Question): Promise<{ back: URL; code: string }> {
     const asked = locationOf(await this.decide(question));
     const back = locationOf(await question.browser.open(granted(this.provider, asked)));
@@ -116,7 +118,7 @@ export class ClientsRelay extends RelayOfFile {
   }
 }
 
-/** What a page asks; an empty token: nothing. */
+/** The requests of a page. With an empty token, it sends none. */
 function questionIn({ body }: Answer, browser: FakeBrowser) {
   return { browser, token: /name="consent" value="([^"]*)"/.exec(`${body}`)?.[1] ?? '' };
 }

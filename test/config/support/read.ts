@@ -49,10 +49,10 @@ function readFrom(files: NonNullable<Given['files']>): ReadFile {
   };
 }
 
-/** What the logins of the first front end at the first registration are configured with. */
+/** The configuration of the logins of the first front end at the first registration. */
 export type LoginConfig = ReturnType<typeof loginConfig>;
 
-/** Views a configuration as that of its first registration and its first front end. */
+/** Reduces a configuration to its first registration and its first front end. */
 function loginConfig({ registrations, frontEnds, ...relay }: Config) {
   const [{ name: pathName, ...registration }] = registrations;
   const [first] = frontEnds;

@@ -12,7 +12,7 @@ async function scrape(): Promise<Map<string, string>> {
   const underTest = await startRelay({
     'metrics-port': '0',
     'key-file': await keyFile(),
-    // Nothing listens there: the metrics say so.
+    // Nothing listens there, so the metrics show a failure.
     'shared-memory': 'redis://127.0.0.1:1',
   });
   const metrics = await underTest.metrics();

@@ -13,7 +13,7 @@ import {
 import { needs } from '../system/needs.ts';
 import { startBrowser } from './start-browser.ts';
 
-/** The browser with all that it has. The headless shell keeps no pages for the back button. */
+/** The complete browser, because the headless shell keeps no pages for the back button. */
 export const wholeBrowser = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 /** Chromium without the windows of a desktop: the same engine in half the time. */
 const headlessShell = '/usr/bin/chromium-headless-shell';
@@ -29,7 +29,7 @@ type Launch = Pick<LaunchOptions, 'args' | 'executablePath' | 'ignoreDefaultArgs
 /** The most milliseconds that a page of a busy machine may take for an action. */
 const patience = 100_000;
 
-/** The browser of all suites of this process that want nothing special. It ends with the process. */
+/** The browser of all suites of this process that need no special options. It ends with the process. */
 let shared: Promise<Browser> | undefined;
 
 /**
@@ -80,7 +80,7 @@ export async function launch({ args = [], ...others }: Launch = {}): Promise<Bro
 /**
  * Launches the whole browser with a profile of its own, for a caller that closes it.
  *
- * @param profile its folder. Empty: a temporary one
+ * @param profile its folder, or an empty text for a temporary folder
  */
 export async function launchWithProfile(
   profile: string,

@@ -1,7 +1,7 @@
-/** What the popup posts first, and the CMS repeats. */
+/** The first message of the popup, which the CMS repeats. */
 export const greeting = 'authorizing:github';
 
-/** What a CMS does on a message, as JavaScript. */
+/** The reaction of a CMS to a message, as JavaScript. */
 export const repeatGreeting = `if (data === '${greeting}') popup.postMessage(data, origin);`;
 
 /**

@@ -26,7 +26,7 @@ export function clearedCookies(answer: Pick<Answer, 'headers'>): string[] {
 export class CookieJar {
   readonly #places: { host: string; path: string; cookies: Map<string, string> }[] = [];
 
-  /** Those with this host and path by name, the oldest first. */
+  /** The cookies with this host and path by name, the oldest first. */
   at(host: string, path = '/'): Map<string, string> {
     const known = this.#places.find((place) => place.host === host && place.path === path);
     if (known !== undefined) return known.cookies;

@@ -42,7 +42,7 @@ export const navigation: Headers = [
   ['Sec-Fetch-Dest', 'document'],
 ];
 
-/** The same over plain http beyond this machine, where no `Sec-Fetch-*` is sent. */
+/** The headers of Chromium over plain http to another machine, where it sends no `Sec-Fetch-*`. */
 export const plainNavigation = navigation.filter(([name]) => !name.startsWith('Sec-Fetch-'));
 
 /** A navigation with one header replaced or added. */
@@ -206,7 +206,7 @@ export function callback(parameters: Readonly<Record<string, string>>): string {
 export function expectRefusal(target: Target, answer: Answer, ...failures: [FailureCode, ...FailureCode[]]): void {
   const { status } = new RelayError(failures[0]);
   const details = failures.map((failure) => new RelayError(failure).detail);
-  // One failure names the base URL, which differs between tests.
+  // The text of one failure names the base URL, which differs between tests.
   const detail = expectError(answer, status).replace(/(?<= login) at https?:\/\/[^ ]+(?=, or has)/, '');
   expect(detail).to.be.oneOf(details);
   expect(answer.headers).not.to.have.property('location');

@@ -1,4 +1,7 @@
-/** Starts a browser, and once more if that fails: on a busy machine, it may die before it runs. Tests never repeat. */
+/**
+ * Starts a browser, and tries a second time if that fails, because on a busy machine, a browser may die before it runs.
+ * Tests are never repeated.
+ */
 export async function startBrowser<Started>(start: () => Promise<Started>): Promise<Started> {
   return await start().catch(start);
 }

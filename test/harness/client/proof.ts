@@ -18,7 +18,7 @@ export async function newProofKey(alg = 'ES256'): Promise<ProofKey> {
   return { alg, privateKey, jwk, thumbprint: thumbprintOf(jwk) };
 }
 
-/** The differences from a valid proof. A member that is undefined is left out. */
+/** The differences from a valid proof. Undefined members are left out. */
 export interface ProofChanges {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { tlsPorts } from '../system/variant.ts';
 
-/** A TCP connection that sends given bytes, and stores those that it receives. */
+/** A TCP connection that sends the given bytes, and stores the bytes that it receives. */
 export class RawConnection {
   readonly socket: Socket;
   /** Resolves once either side has closed the connection. */

@@ -233,7 +233,7 @@ export const plainPayloads: readonly string[] = [
   ...otherEncodings,
 ];
 
-/** The same, plain and encoded, once and twice. */
+/** The payloads, plain, encoded once, and encoded twice. */
 export const redirectPayloads: readonly string[] = [
   ...new Set(
     plainPayloads.flatMap((payload) => {

@@ -1,4 +1,4 @@
-/** The library `ws`, which playwright-core has as a part of its own. */
+/** The library `ws`, of which playwright-core contains a copy. */
 declare module 'playwright-core/lib/utilsBundle' {
   import type { EventEmitter } from 'node:events';
   import type { IncomingMessage } from 'node:http';

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
  */
 const marker = 'c4n4ryb1rd';
 
-/** What a canary represents: a client secret, an authorization code or an access token. */
+/** The kind of secret that a canary represents: a client secret, an authorization code or an access token. */
 export type CanaryKind = 'secret' | 'code' | 'token';
 
 /** A fresh value of the kind given, made of characters that no encoding changes. */

@@ -1,6 +1,6 @@
 import type { RequestRecord } from '../../../src/observability/request-log.ts';
 
-/** What is known of a probe; tests say what is different. */
+/** The record of a probe. Tests pass the members that differ. */
 export const probeRecord: RequestRecord = {
   requestId: 'id',
   action: 'probe',

@@ -12,7 +12,7 @@ export const tokenPath = `${loginPath}/token`;
 /** The only redirect URI of the front end, unless a test says otherwise. */
 export const redirectUri = `${frontendOrigin}/`;
 
-/** The parameters of a request. Undefined leaves one out; a list repeats it. */
+/** The parameters of a request. An undefined parameter is left out, and a list repeats its parameter. */
 export type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A front end's request for a login, with the secrets of the front end. */

@@ -33,7 +33,7 @@ export class OAuthPage {
   readonly #key: ProofKey | undefined;
   #nonce: string | undefined;
 
-  /** @param key undefined: the page has no key */
+  /** @param key undefined if the page has no key */
   constructor(relay: { readonly port: number }, provider: Consenting, key: ProofKey | undefined) {
     this.#relay = relay;
     this.#provider = provider;

@@ -15,7 +15,7 @@ interface TokenIssuer {
   readonly tokenUrl: string;
 }
 
-/** Whom a grant is sealed for: by default the registration `provider` and the front end `app`. */
+/** The owner of a sealed grant, by default the registration `provider` and the front end `app`. */
 interface Recipient {
   /** The name of the registration and its client identifier. */
   readonly registration?: readonly [name: string, clientId: string];
@@ -30,7 +30,7 @@ interface SealedCode extends Recipient, Partial<CodeContent> {
   readonly age?: number;
 }
 
-/** What a relay without an issuer binds its grants to. */
+/** The binding of the grants of a relay without an issuer. */
 export function audienceAt(
   { tokenUrl }: TokenIssuer,
   [name, clientId]: readonly [string, string] = ['provider', 'client-1'],

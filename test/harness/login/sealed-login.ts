@@ -14,7 +14,7 @@ export interface Sealing {
   readonly key: string;
   readonly clientId?: string;
   readonly redirectUri?: string;
-  /** Seconds that the login is old; negative for one from the future. */
+  /** The age of the login in seconds. It is negative for a login from the future. */
   readonly age?: number;
   readonly frontEndState?: string;
   /** The OAuth request that started the login, if there was one. */

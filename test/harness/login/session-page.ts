@@ -7,7 +7,7 @@ import { expectRedirect } from '../expect/expectations.ts';
 import type { Flags } from '../relay/relay-process.ts';
 import { baseUrl, keyFile, loginPath, userPath } from '../relay/relay-under-test.ts';
 
-/** The front end's origin: a sibling of the relay's. */
+/** The front end's origin, which is a sibling of the relay's origin. */
 export const sessionOrigin = 'https://app.relay.example';
 /** The name of its cookie, without the number of a piece. */
 export const sessionCookie = '__Host-Http-lr_session_app';
@@ -17,7 +17,7 @@ export async function sessionFlags(): Promise<Flags> {
   return { origin: sessionOrigin, 'token-delivery': 'session', 'key-file': await keyFile() };
 }
 
-/** What a page may know of its session. */
+/** The data of its session that a page may know. */
 export interface SessionDescription {
   readonly provider: string;
   readonly expires_in?: number;

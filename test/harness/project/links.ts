@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The dead relative links of the Markdown files in a folder: those to a missing file or heading. */
+/** The dead relative links of the Markdown files in a folder, which lead to a missing file or heading. */
 export function deadLinks(folder: string): string[] {
   return globSync('**/*.md', { cwd: folder }).flatMap((page) => {
     const text = readFileSync(join(folder, page), 'utf8');

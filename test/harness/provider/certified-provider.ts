@@ -10,18 +10,18 @@ type ClientAuthentication = 'client_secret_basic' | 'client_secret_post';
 /** How the provider is set up. */
 export interface CertifiedProviderOptions {
   readonly client: Client & { readonly redirectUri?: string };
-  /** The methods of client authentication that it accepts and lists. Default: only basic. */
+  /** The methods of client authentication that it accepts and lists. By default, only Basic. */
   readonly clientAuthentication?: readonly ClientAuthentication[];
-  /** `unadvertised`: its metadata does not mention PKCE. */
+  /** With `unadvertised`, its metadata does not mention PKCE. */
   readonly pkce?: 'required' | 'optional' | 'unadvertised';
   /**
-   * Gives refresh tokens for the scope `offline_access`, a new one at each refresh. One that is used
-   * twice ends the login. It revokes tokens too.
+   * Gives refresh tokens for the scope `offline_access`, and a new refresh token at each refresh. If a refresh token is
+   * used twice, the login ends. It also revokes tokens.
    */
   readonly refreshes?: boolean;
   /** The claim `groups` of each user, for the scope `groups`. Tests change it. */
   readonly groups?: Readonly<Record<string, readonly string[]>>;
-  /** Default: any free port. */
+  /** By default, any free port. */
   readonly port?: number;
 }
 
@@ -46,7 +46,7 @@ export async function startCertifiedProvider({
   const muted = [mock.method(console, 'warn', () => {}), mock.method(console, 'info', () => {})];
   const port = await openPort(wanted, 'a test');
   const issuer = `http://127.0.0.1:${port.port}`;
-  /** The token requests: the names of their parts, without the values. */
+  /** The names of the parts of the token requests, without the values. */
   const tokenRequests: { authorization: string | undefined; parameters: string[] }[] = [];
   const running = {
     issuer,

@@ -16,7 +16,7 @@ const registered: RegisteredProvider = {
   callbackUri: 'https://login.example.com/auth/provider/callback',
 };
 
-/** The endpoints of a provider that differs from an ordinary one in what is given. */
+/** The endpoints of a provider that differs from an ordinary provider in the given members. */
 export function endpointsOf(client: UpstreamClient, given: Partial<RegisteredProvider> = {}) {
   return createProviderEndpoints(client, { ...registered, ...given });
 }

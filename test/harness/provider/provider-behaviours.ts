@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** An answer or a fault that does not depend on the request: a behaviour of an endpoint, or a page. */
+/** An answer or a fault that does not depend on the request. It can be the behaviour of an endpoint, or a page. */
 export type Reply = (response: ServerResponse) => void;
 
 /** Answers with exactly this status, body and these headers. */

@@ -4,7 +4,7 @@ import { answer, json, type Reply, reset } from './provider-behaviours.ts';
 import { revocationPath } from './strict-calls.ts';
 import { type Behaviour, StrictProvider, userRecord } from './strict-provider.ts';
 
-/** A login: the tokens of one code. */
+/** The tokens of one login. */
 interface Family {
   readonly scope: string;
   accessToken: string;
@@ -15,15 +15,15 @@ interface Family {
 /** The behaviour of the provider. Tests change it. */
 export interface ProviderMood {
   /**
-   * What a refresh does to the refresh token. `adds`: there is another one, and the earlier ones are good, too. `none`: there
-   * are no refresh tokens at all.
+   * What a refresh does to the refresh token. With `adds`, there is a new refresh token, and the earlier refresh tokens
+   * stay valid. With `none`, there are no refresh tokens.
    */
   rotation: 'rotates' | 'adds' | 'keeps' | 'none';
-  /** Seconds until an access token expires; undefined: the provider does not say. */
+  /** Seconds until an access token expires, or undefined if the provider does not say. */
   expiresIn: number | undefined;
-  /** Seconds until a refresh token expires; undefined: the provider does not say. */
+  /** Seconds until a refresh token expires, or undefined if the provider does not say. */
   refreshExpiresIn: number | undefined;
-  /** The answer to all calls instead: a status, a reset, a body that is not JSON, or an error that quotes the call. */
+  /** If set, the answer to all calls: a status, a reset, a body that is not JSON, or an error that quotes the call. */
   trouble: number | 'reset' | 'nonsense' | 'quotes' | undefined;
   /** Whether token answers have a scope. */
   saysScope: boolean;
@@ -104,7 +104,7 @@ export class RefreshingProvider extends StrictProvider {
     if (family?.accessToken === accessToken) family.accessToken = '';
   }
 
-  /** Whether a refresh token is the newest one of its login. */
+  /** Whether a refresh token is the newest of its login. */
   isNewest(refreshToken = ''): boolean {
     return this.#families.get(refreshToken)?.refreshToken === refreshToken;
   }

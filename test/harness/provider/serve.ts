@@ -8,7 +8,7 @@ export interface Serving {
   readonly port: number;
   /** The number of connections so far. */
   readonly connections: number;
-  /** Those that are open. */
+  /** The open connections. */
   readonly sockets: ReadonlySet<Socket>;
   /** Breaks its connections. */
   close(): Promise<void>;

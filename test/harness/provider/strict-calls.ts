@@ -11,7 +11,7 @@ export interface ClientRegistration {
   clientSecret: string;
   redirectUri: string;
   tokenRequest: 'query' | 'body' | 'basic' | 'basic-raw';
-  /** Parameters that the token request must have besides the protocol's. */
+  /** Parameters that the token request must have in addition to the protocol's. */
   tokenParams?: Readonly<Record<string, string>>;
   /** Whether the provider takes refresh tokens, and revokes tokens. */
   refreshTokens?: boolean;
@@ -38,7 +38,7 @@ export type Behaviour = (response: ServerResponse, call: Call) => void;
 /** A call as received. */
 type Reading = Omit<Call, 'connection' | 'requestOnConnection'>;
 
-/** What a call is read from. */
+/** The request from which a call is read. */
 interface Received {
   readonly request: IncomingMessage;
   readonly query: string;
@@ -78,7 +78,7 @@ const strangeHeaders = /^(cookie|origin|referer|forwarded|x-forwarded-.*|x-real-
 /** @see RFC 7636 §4.1 */
 const codeVerifierForm = /^[\w.~-]{43,128}$/;
 
-/** What a kind of call carries besides the client's credentials. */
+/** The content of a kind of call, except for the client's credentials. */
 interface Kind {
   readonly endpoint: Call['endpoint'];
   /** The parameter that the call is about. */

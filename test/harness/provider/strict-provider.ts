@@ -26,12 +26,12 @@ export class StrictProvider {
   onToken: Behaviour;
   /** The answer to a valid user call. The default accepts every token. */
   onUser: Behaviour;
-  /** What a well-formed refresh or revocation gets; the default refuses all. */
+  /** The answer to a well-formed refresh or revocation. The default refuses all. */
   onRefresh: Behaviour = json({ error: 'invalid_grant' }, 400);
   onRevocation: Behaviour = json({ error: 'invalid_request' }, 400);
   /** Closes a connection that has been idle for so many milliseconds; never by default. */
   closeIdleAfter: number | undefined;
-  /** The pages besides its endpoints, such as metadata. */
+  /** The pages in addition to its endpoints, such as metadata. */
   pages: Pages = {};
   readonly pageRequests: PageRequest[] = [];
   readonly registration: ClientRegistration;
@@ -51,7 +51,7 @@ export class StrictProvider {
     this.onToken = this.issueToken;
     this.onUser = userRecord;
     this.#server = createServer(this.listener);
-    // No Keep-Alive hint: the relay learns that a connection is gone by using it.
+    // There is no Keep-Alive hint, so the relay notices a closed connection only when it uses it.
     this.#server.keepAliveTimeout = 0;
     this.#server.on('connection', (socket) => this.#connectionOf(socket));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -108,14 +108,14 @@ export class StrictProvider {
     return this.calls.filter((call) => call.endpoint === endpoint).map((call) => call.credential);
   }
 
-  /** The token that was issued for the code, if one was. */
+  /** The token that was issued for the code, if there was any. */
   tokenFor(code: string): string | undefined {
     return this.#tokens.get(code);
   }
 
   /**
-   * Plays the authorization endpoint: someone consents, and a code is issued. A challenge is
-   * remembered, so that the code can be spent with its verifier alone.
+   * Acts as the authorization endpoint, where a person consents, and a code is issued. It remembers the challenge, so
+   * that the code can be spent only with its verifier.
    */
   authorize(authorizationRequest: URL): string {
     const { origin, pathname, searchParams } = authorizationRequest;
@@ -178,7 +178,7 @@ export class StrictProvider {
     return token;
   }
 
-  /** Serves the pages and endpoints, also behind another server, such as one with TLS. */
+  /** Serves the pages and endpoints, also behind another server, such as a server with TLS. */
   readonly listener: RequestListener = async (request, response) => {
     const connection = this.#connectionOf(request.socket);
     clearTimeout(connection.timer);

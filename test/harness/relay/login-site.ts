@@ -18,7 +18,7 @@ const callbackPath = '/auth/provider/callback';
 export interface LoginSiteOptions {
   /** Additional flags of the relay by option name. */
   readonly flags?: Readonly<Record<string, string>> | ((site: LoginSite) => Readonly<Record<string, string>>);
-  /** The page of the front end. Default: that of the demo. */
+  /** The page of the front end. By default, the page of the demo. */
   readonly frontEnd?: (relayUrl: string) => string;
   /** Whether the relay's public address is https. */
   readonly https?: boolean;
@@ -29,7 +29,7 @@ export interface Exchange {
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
   readonly status: number;
-  /** What the relay's log says about it. */
+  /** The lines of the relay's log about the request. */
   readonly outcome: string;
   readonly location: string | undefined;
   readonly setCookies: readonly string[];

@@ -4,8 +4,7 @@ import { createRelay } from '../../../src/relay/relay.ts';
 import { readTextFile } from '../../../src/text-files.ts';
 
 /**
- * A relay in the process of the test, which does not listen by itself: its log and its clock are the
- * test's.
+ * A relay in the process of the test, which does not listen by itself. The test provides its log and its clock.
  *
  * @param flags by the names of the options, beyond those that every relay needs
  */

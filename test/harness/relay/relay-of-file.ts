@@ -15,7 +15,7 @@ import { baseUrl, callbackPath } from './relay.ts';
 
 const idle = { callsInFlight: 0, ready: true, providers: [] };
 
-/** What the relay of a test is made of. */
+/** The parts of the configuration of a test's relay. */
 export interface Settings {
   /** The lines of `front-ends` in the configuration file. */
   readonly frontEnds: string;
@@ -28,11 +28,11 @@ export interface Settings {
   /** The texts of further files, by their paths. */
   readonly files?: Readonly<Record<string, string>>;
   readonly surroundings?: RelaySurroundings;
-  /** Whether its public address is that of this machine, for clients that are programs. */
+  /** Whether its public address is on this machine, for clients that are programs. */
   readonly here?: boolean;
   /** The path of its public address, which is passed on, or cut off by `intercept`. */
   readonly path?: string;
-  /** How many relays are behind the address: each request goes to the next one. */
+  /** The number of relays behind the address. Each request goes to the next relay. */
   readonly replicas?: number;
 }
 
@@ -45,7 +45,7 @@ export class RelayOfFile {
   ahead = 0;
   /** Its public address. */
   address = '';
-  /** The index of the relay that gets all requests; undefined: each goes to the next one. */
+  /** The index of the relay that gets all requests, or undefined if each request goes to the next relay. */
   at: number | undefined;
   /** Sees each request before a relay does. Answers it instead if it returns true. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspectForLeaks } from '../expect/canaries.ts';
 
-/** Flags with values, by name without the dashes. Undefined ones are left out. Give one without a value as a variable. */
+/**
+ * Flags with values, by name without the dashes. Undefined flags are left out. Give a flag without a value as a
+ * variable.
+ */
 export type Flags = Record<string, string | undefined>;
 
 /** How to start the command. Of the environment, it inherits only PATH. */
@@ -15,7 +18,7 @@ export interface Invocation {
   env?: Record<string, string>;
   /** Arguments before the flags. */
   words?: string[];
-  /** A program with its arguments that starts the command. Default: the test starts it. */
+  /** A program with its arguments that starts the command. By default, the test starts the command itself. */
   launcher?: string[];
 }
 

@@ -158,8 +158,8 @@ export function relayUnderTest(
 }
 
 /**
- * Returns a function that starts relays for other providers than the strict one. A relay that a test starts
- * ends with the test. A relay that a hook starts ends with the enclosing `describe`.
+ * Returns a function that starts relays for other providers than the strict provider. A relay that a test starts ends
+ * with the test. A relay that a hook starts ends with the enclosing `describe`.
  */
 export function useRelays(): (settings: Omit<Invocation, 'words'> & { readonly client: Client }) => Promise<Relay> {
   const ofSuite: Relay[] = [];
@@ -193,7 +193,7 @@ export function useRelays(): (settings: Omit<Invocation, 'words'> & { readonly c
 /** The start of a relay that may be unable to log that it listens. */
 interface Surroundings extends Omit<Invocation, 'flags'> {
   readonly flags?: FlagChanges;
-  /** Its port. Default: any free one. */
+  /** Its port. By default, any free port. */
   readonly port?: number;
   /** The address that the provider listens on. Default: 127.0.0.1. */
   readonly providerHost?: string;

@@ -61,7 +61,7 @@ export class Relay {
     return `${body}`;
   }
 
-  /** What the answer to a preflight at this path allows a page of this origin. */
+  /** The permissions that the answer to a preflight at this path gives to a page of this origin. */
   async preflight(
     path: string,
     origin = frontendOrigin,

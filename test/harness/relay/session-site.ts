@@ -27,8 +27,8 @@ const shown = `<p id="shown"></p><script>
 const pageFile = join(projectRoot, 'test/slow/front-end/pages/client.html');
 
 /**
- * A page that holds no token and a relay whose clock can be moved, on https: hosts of one site. The
- * provider is another site. It takes each refresh token once.
+ * A page that gets no token, and a relay whose clock can be moved. Both use https, and are hosts of the same site. The
+ * provider is another site, and accepts each refresh token once.
  */
 export class SessionSite {
   readonly frontEnd: string;
@@ -75,7 +75,7 @@ export class SessionSite {
     this.#clockOffset += hours * 3_600_000;
   }
 
-  /** Corrects the clock, and forgets the calls. @throws if one was not as the specification says */
+  /** Corrects the clock, and forgets the calls. @throws if a call was not as the specification says */
   forget(): void {
     const { provider } = this;
     this.#clockOffset = 0;

@@ -78,7 +78,7 @@ export async function certificateFiles(name: string) {
   const key = join(folder, 'key.pem');
 
   async function put(certificate: Certificate): Promise<string> {
-    // Rename it, as renewal tools do: readers get the old or the new file, never a part.
+    // Rename the file, as renewal tools do, so that readers get the old or the new file, and never a part.
     await writeFile(`${key}.new`, certificate.key, { mode: 0o600 });
     await writeFile(`${cert}.new`, certificate.cert);
     await rename(`${key}.new`, key);
@@ -93,7 +93,9 @@ export async function certificateFiles(name: string) {
     key,
     /** The certificate authority that a client must trust, as PEM. */
     authority,
-    /** Replaces the certificate by another one for the same name. Returns the authority to trust from then on. */
+    /**
+     * Replaces the certificate by another certificate for the same name. Returns the authority to trust from then on.
+     */
     renew: async () => await put(await issueCertificate(name)),
     remove: () => rm(folder, { recursive: true }),
   };

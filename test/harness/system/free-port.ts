@@ -19,7 +19,10 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Takes ports from all test processes of this machine: this one holds the first port of the block until it ends. */
+/**
+ * Reserves ports among all test processes of this machine. This process holds the first port of the block until it
+ * ends.
+ */
 async function takeBlock(): Promise<number[]> {
   const blocks = Math.floor((highest + 1 - lowest) / blockSize);
   const first = lowest + randomInt(blocks) * blockSize;

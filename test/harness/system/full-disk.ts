@@ -10,7 +10,7 @@ export class FullDisk {
     this.#file = file;
   }
 
-  /** A command that runs another one, whose log has room for only 20,000 bytes. */
+  /** A command that runs another command, whose log has room for only 20,000 bytes. */
   get launcher(): string[] {
     const redirected = `exec "$0" "$@" >"${this.#file}"`;
     return ['prlimit', '--fsize=20000:unlimited', 'sh', '-c', redirected];

@@ -7,7 +7,9 @@ type Reply = string | number | null | Error | readonly Reply[];
 
 /** A server in this process that speaks as much of the Redis protocol as the relay does. */
 export class MemoryServerHere {
-  /** Replaces the reply to every command but the greeting, if it gives one. `never`: there is none. */
+  /**
+   * Replaces the reply to every command except the greeting, if it returns a reply. With `never`, there is no reply.
+   */
   instead: (words: readonly string[]) => Reply | 'never' | undefined = () => undefined;
   /** Milliseconds until a reply. */
   delay = 0;
@@ -20,7 +22,7 @@ export class MemoryServerHere {
 
   static async start(): Promise<MemoryServerHere> {
     const server = new MemoryServerHere();
-    // A port that nobody takes while it is away.
+    // A port that no other server takes while this server is stopped.
     await server.listen(await freePort());
     return server;
   }

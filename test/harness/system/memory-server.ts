@@ -8,7 +8,7 @@ import { createClient } from '@redis/client';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 
-/** The program: Redis, or another one that speaks its protocol. */
+/** The program, which is Redis or another program that speaks its protocol. */
 export const memoryProgram = process.env['MEMORY_SERVER'] ?? 'redis-server';
 
 /** A server for the memory that relays share, as a process. */

@@ -31,7 +31,7 @@ export async function sharedHome(
   const server = watchRedis(await createRedisClient({ address }), observer, unusablePause);
   if (isThere) await eventually(async () => expect(server.isAway()).to.equal(false));
   isStarted = true;
-  // What an observer returns is no result.
+  // The value that an observer returns is not a result.
   const shared = createSharedMemory(server, () => ({ left: {} }), now);
   shared.configure(keys, callTime);
   return { now, shared, close: () => shared.close() };

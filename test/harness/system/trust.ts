@@ -6,7 +6,7 @@ const added = new Set<string>();
 /**
  * Lets this process trust a certificate, or an authority.
  *
- * @returns what ends it: of two authorities with one name, OpenSSL may ask the wrong one
+ * @returns a function that ends the trust, because of two authorities with the same name, OpenSSL may ask the wrong one
  */
 export function trust(pem: string): () => void {
   const apply = () => setDefaultCACertificates([...builtIn, ...added]);

@@ -47,7 +47,7 @@ export class Workspace {
     if (code !== 0) throw new Error(`${command} ended with ${code}:\n${this.#output}`);
   }
 
-  /** What its processes have written so far. */
+  /** The output of its processes so far. */
   get output(): string {
     return this.#output;
   }

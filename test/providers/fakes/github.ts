@@ -25,7 +25,7 @@ const sixMonths = 184 * 24 * 60 * 60;
  */
 export function github(client: Client, { tokensEnd = true } = {}): Pages {
   const grants = new Grants();
-  /** The access token beside each refresh token. */
+  /** The access token of each refresh token. */
   const pairs = new Map<string, string>();
   const tokens = (token: string) => {
     const whole = { access_token: token, scope: '', token_type: 'bearer' };

@@ -35,9 +35,9 @@ const frontEnds = {
   cms: `  app: { origin: '${frontendOrigin}', token-delivery: cms, refresh-tokens: bearer }`,
 };
 
-/** What a test changes of the provider and of the relay. */
+/** The changes of a test to the provider and the relay. */
 export interface Setting {
-  /** Lines of the entry of `providers`, beside client and endpoints. `P` is the address of the provider. */
+  /** Lines of the entry of `providers`, in addition to client and endpoints. `P` is the address of the provider. */
   readonly lines?: readonly string[];
   /** Without the three URLs. */
   readonly isDiscovered?: boolean;
@@ -51,7 +51,7 @@ export interface Setting {
 
 /** A provider that differs from all others, and a relay that logs in there, configured by a file. */
 export class OddProvider {
-  /** What it was asked, without metadata. */
+  /** The requests that it got, without requests for metadata. */
   readonly requests: PageRequest[] = [];
   pages: Pages = usual;
   /** Milliseconds by which the clock of the relay is ahead. */
@@ -119,7 +119,7 @@ ${frontEnds[delivery].replace(' }', `${frontEnd && `, ${frontEnd}`} }`)}
     return config;
   }
 
-  /** The same, with flags alone: the contract. */
+  /** A login with flags only, as in the contract. */
   async useFlags(flags: Readonly<Record<string, string>>, pages: Pages): Promise<void> {
     this.pages = pages;
     const all = {
@@ -179,7 +179,7 @@ ${frontEnds[delivery].replace(' }', `${frontEnd && `, ${frontEnd}`} }`)}
     return 'the-code';
   }
 
-  /** What the provider is asked to authorize at the start of a login. */
+  /** The authorization request at the start of a login. */
   async startedAt(query = ''): Promise<URL> {
     return expectRedirect(await new FakeBrowser(() => this).open(`${loginPath}${query}`));
   }

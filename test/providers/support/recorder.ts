@@ -35,7 +35,7 @@ const rules: readonly Allow[] = [
   { groups: ['staff'] },
 ];
 
-/** Answers every question, so that none of them ends early. It is nobody of the rules. */
+/** Answers every question, so that none of them ends early. The person matches none of the rules. */
 const record = {
   id: 1,
   sub: 's-1',

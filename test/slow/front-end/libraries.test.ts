@@ -22,7 +22,7 @@ describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
     const page = await loggedIn();
     const calls = site().provider.tokenRequests.length;
     const tokens = [await page.evaluate('renew()'), await page.evaluate('renew()')];
-    // A result that is new is repeated.
+    // A recent result is repeated.
     expect(new Set(tokens)).to.have.lengthOf(1);
     expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
     await page.reload();

@@ -4,15 +4,23 @@ import { Workspace } from '../../../harness/system/workspace.ts';
 /** A reverse proxy with its shortest configuration: it passes on all that it does not refuse by itself. */
 interface Front {
   readonly program: string;
-  /** @param port where it listens @param relay the port of the relay @param folder for its files */
-  config(port: number, relay: number, folder: string): string;
+  /** Whether it speaks HTTP/2 without TLS to those who begin with it, at the same port or at one of its own. */
+  readonly http2: 'at the same port' | 'at its own port' | undefined;
+  /**
+   * @param port where it listens
+   * @param relay the port of the relay
+   * @param folder for its files
+   * @param isHttp2 whether the port is for HTTP/2
+   */
+  config(port: number, relay: number, folder: string, isHttp2: boolean): string;
   /** The arguments that run it in the foreground. */
   serve(config: string, port: number, folder: string): readonly string[];
 }
 
 const nginx: Front = {
   program: 'nginx',
-  config: (port, relay, folder) => `
+  http2: 'at its own port',
+  config: (port, relay, folder, isHttp2) => `
 daemon off; pid ${folder}/pid; error_log stderr crit; worker_processes 1;
 events {}
 http {
@@ -22,7 +30,7 @@ http {
   map $http_upgrade $hop { default upgrade; '' ''; }
   upstream relay { server 127.0.0.1:${relay}; keepalive 8; }
   server {
-    listen 127.0.0.1:${port};
+    listen 127.0.0.1:${port}${isHttp2 ? ' http2' : ''};
     location / {
       proxy_pass http://relay;
       proxy_http_version 1.1;
@@ -40,6 +48,7 @@ http {
 
 const haproxy: Front = {
   program: 'haproxy',
+  http2: 'at the same port',
   config: (port, relay) => `
 global
   nbthread 1
@@ -63,10 +72,14 @@ backend relay
 
 const caddy: Front = {
   program: 'caddy',
+  http2: 'at the same port',
   config: (port, relay) => `
 {
   admin off
   auto_https off
+  servers {
+    protocols h1 h2c
+  }
 }
 http://:${port} {
   bind 127.0.0.1
@@ -78,6 +91,7 @@ http://:${port} {
 
 const apache: Front = {
   program: 'apache2',
+  http2: 'at the same port',
   config: (port, relay, folder) => `
 ServerRoot ${folder}
 PidFile ${folder}/pid
@@ -88,7 +102,7 @@ LogLevel crit
 ServerName localhost
 User www-data
 Group www-data
-${['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'proxy_wstunnel']
+${['mpm_event', 'authz_core', 'http2', 'proxy', 'proxy_http', 'proxy_wstunnel']
   .map((one) => `LoadModule ${one}_module /usr/lib/apache2/modules/mod_${one}.so`)
   .join('\n')}
 StartServers 1
@@ -96,6 +110,7 @@ ServerLimit 1
 ThreadsPerChild 16
 MaxRequestWorkers 16
 Listen 127.0.0.1:${port}
+Protocols h2c http/1.1
 HttpProtocolOptions Unsafe LenientMethods Allow0.9
 AllowEncodedSlashes NoDecode
 ProxyPreserveHost On
@@ -106,6 +121,7 @@ ProxyPass / http://127.0.0.1:${relay}/ nocanon upgrade=websocket
 
 const varnish: Front = {
   program: 'varnishd',
+  http2: 'at the same port',
   config: (_port, relay) => `
 vcl 4.1;
 backend relay { .host = "127.0.0.1"; .port = "${relay}"; }
@@ -120,12 +136,13 @@ sub vcl_pipe {
 `,
   serve(config, port, folder) {
     const files = ['-F', '-j', 'none', '-n', folder, '-f', config, '-a', `127.0.0.1:${port}`, '-s', 'default,16m'];
-    return [...files, '-p', 'thread_pool_min=5', '-p', 'thread_pools=1'];
+    return [...files, '-p', 'thread_pool_min=5', '-p', 'thread_pools=1', '-p', 'feature=+http2'];
   },
 };
 
 const squid: Front = {
   program: 'squid',
+  http2: undefined,
   config: (port, relay) => `
 http_port 127.0.0.1:${port} accel vhost
 cache_peer 127.0.0.1 parent ${relay} 0 no-query originserver login=PASSTHRU name=relay
@@ -147,6 +164,7 @@ cache_effective_user proxy
 
 const h2o: Front = {
   program: 'h2o',
+  http2: 'at the same port',
   config: (port, relay) => `
 listen: { host: 127.0.0.1, port: ${port} }
 num-threads: 1
@@ -172,10 +190,10 @@ export interface RunningFront {
 }
 
 /** Starts a proxy in front of the relay at this port. */
-export async function startFront(front: Front, relay: number): Promise<RunningFront> {
+export async function startFront(front: Front, relay: number, isHttp2 = false): Promise<RunningFront> {
   const workspace = await Workspace.create();
   const port = await freePort();
-  const config = await workspace.write('config', front.config(port, relay, workspace.folder));
+  const config = await workspace.write('config', front.config(port, relay, workspace.folder, isHttp2));
   await workspace.serve(front.program, front.serve(config, port, workspace.folder), { port, host: '127.0.0.1' });
   return { port, stop: () => workspace.close() };
 }

@@ -1,4 +1,7 @@
+import { connect as connectHttp2 } from 'node:http2';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
 import type { ListeningServer } from '../../../../src/server/server.ts';
 import { type DoorRelay, wiki } from '../../../browsers/support/door-relay.ts';
 import { RawConnection } from '../../../harness/client/raw-connection.ts';
@@ -7,9 +10,10 @@ import { baseUrl } from '../../../harness/relay/relay.ts';
 import { tokenOf } from '../../../resources/support/machines-relay.ts';
 import { ada } from '../../../resources/support/resources-relay.ts';
 import { key, listenFor } from '../../../resources/support/websocket-relay.ts';
-import { finalResponses, type Message } from './messages.ts';
-import type { Target } from './requests.ts';
-import { RecordingUpstream } from './upstream.ts';
+import { endingOf } from './frames.ts';
+import { finalResponses, type Message, valuesOf } from './messages.ts';
+import { claimed, smuggled, type Target } from './requests.ts';
+import { type Got, RecordingUpstream } from './upstream.ts';
 
 const notes = 'https://notes.example.com/mcp';
 const secrets = { attacker: 'the secret of attacker, of 32 characters', honest: 'the secret of honest, of thirty-two' };
@@ -143,18 +147,72 @@ resources:
     return { ...finalResponses(heard, method, hasClosed), hasClosed };
   }
 
-  /** Sends an honest request. @param on a connection that is open @throws {Error} if it does not get its own answer */
-  async probe(port: number, on?: RawConnection): Promise<void> {
+  /** What the server has got of those who are not honest, since the last `forget`. */
+  get got(): readonly Got[] {
+    return this.upstream.got.filter(({ target }) => !target.includes('/honest-'));
+  }
+
+  /** Checks that the server has got one request or none, from the person whom the relay has found. */
+  expectOneAtMost({ user }: Door): void {
+    const { got } = this;
+    expect(this.upstream.violations.splice(0), 'malformed requests').to.deep.equal([]);
+    const unchecked = got.filter(({ target }) => target.includes(smuggled));
+    expect(unchecked, 'smuggled requests').to.deep.equal([]);
+    expect(got, 'requests').to.have.length.below(2);
+    for (const request of got) {
+      expect(valuesOf(request, 'x-forwarded-user')).to.deep.equal([user]);
+      expect(request.headers.filter(([, value]) => value === claimed)).to.deep.equal([]);
+      expect(request.trailers).to.deep.equal([]);
+    }
+  }
+
+  /**
+   * Sends frames of HTTP/2, and after their answer an honest request on another connection.
+   *
+   * @param patience milliseconds to wait for an answer
+   * @throws {Error} if the honest client does not get its own answer
+   */
+  async exchangeFrames(port: number, bytes: Buffer, patience: number) {
+    const connection = await RawConnection.open(port);
+    connection.socket.write(bytes);
+    const ending = () => endingOf(Buffer.from(connection.heard, 'latin1'));
+    const tooLate = delay(patience, 'late');
+    while (!connection.socket.destroyed && ending() === undefined) {
+      const next = new Promise((resolve) => connection.socket.once('data', resolve));
+      if ((await Promise.race([next, connection.closed, tooLate])) === 'late') break;
+    }
+    await this.#probeByHttp2(port);
+    connection.close();
+    return ending();
+  }
+
+  async #probeByHttp2(port: number): Promise<void> {
+    const { target, expected, host, credentials } = this.#nextProbe();
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    const lines = credentials.map((line) => line.split(': '));
+    const sent = session.request({ ':path': target, ':authority': host, ...Object.fromEntries(lines) });
+    const body = await text(sent);
+    session.close();
+    if (body !== expected) throw new Error(`the honest client has got ${JSON.stringify(body)}`);
+  }
+
+  /** An honest request, and its answer. */
+  #nextProbe() {
     this.#probes += 1;
     const { host, path, credentials, user } = this.#honest;
     const target = `${path}/honest-${this.#probes}`;
+    return { target, expected: JSON.stringify({ target, user: [user] }), host, credentials };
+  }
+
+  /** Sends an honest request. @param on a connection that is open @throws {Error} if it does not get its own answer */
+  async probe(port: number, on?: RawConnection): Promise<void> {
+    const { target, expected, host, credentials } = this.#nextProbe();
     const connection = on ?? (await RawConnection.open(port));
     const { length } = connection.heard;
     const lines = [`GET ${target} HTTP/1.1`, `Host: ${host}`, ...credentials, 'Connection: close'];
     connection.say(`${lines.join('\r\n')}\r\n\r\n`);
     await connection.closed;
     const { responses, rest } = finalResponses(connection.heard.slice(length), 'GET', true);
-    const expected = JSON.stringify({ target, user: [user] });
     const [only] = responses;
     if (responses.length !== 1 || rest !== '' || only?.body !== expected) {
       throw new Error(`the honest client has got ${JSON.stringify(connection.heard)}`);

@@ -20,17 +20,17 @@ export async function main(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  // Overwrites the arguments in the process list, because they may contain the client secret.
+  // The title overwrites the arguments in the process list, because they may contain the client secret.
   process.title = 'login-relay';
   // With DEBUG set, libraries write requests, with their tokens, to standard error.
   delete process.env['DEBUG'];
-  // Otherwise, this signal opens a debugger, which can read every secret.
+  // Without a listener, this signal opens a debugger, which can read every secret.
   process.on('SIGUSR1', () => {});
   let exitCode = 0;
-  // Keep a copy of the variables for reloads, because secrets are wiped from the environment.
-  const given = { ...environment };
+  // Reloads read this copy of the variables, because secrets are wiped from the environment.
+  const variables = { ...environment };
   wipeSecrets(process.env);
-  const program = createProgram(given, (code) => {
+  const program = createProgram(variables, (code) => {
     exitCode = code;
   });
   try {
@@ -46,16 +46,13 @@ async function explainError(error: unknown, program: Command, argv: readonly str
   if (error instanceof CommanderError) {
     // Commander throws after --help and --version as well.
     if (error.exitCode === 0) return 0;
-    const what = describeUsageError(error, program, argv);
-    await printLines(`login-relay: ${what}`, 'See login-relay --help.');
+    await printLines(`login-relay: ${describeUsageError(error, program, argv)}`, 'See login-relay --help.');
     return exitUsage;
   }
   if (error instanceof ConfigError) {
-    await printLines(
-      argv[0] === 'config' ? 'The configuration has faults:' : 'login-relay cannot start:',
-      ...error.faults.map((fault) => `  ${fault}`),
-      `See login-relay --help.${argv.length === 0 ? ' A file can hold all settings: --config <file>.' : ''}`,
-    );
+    const title = argv[0] === 'config' ? 'The configuration has faults:' : 'login-relay cannot start:';
+    const hint = argv.length === 0 ? ' A file can hold all settings: --config <file>.' : '';
+    await printLines(title, ...error.faults.map((fault) => `  ${fault}`), `See login-relay --help.${hint}`);
     return exitUsage;
   }
   if (error instanceof ListenError || error instanceof OutputError) {
@@ -65,13 +62,13 @@ async function explainError(error: unknown, program: Command, argv: readonly str
   throw error;
 }
 
-/** Wraps a line for a terminal, and indents what follows. */
+/** Wraps a line for a terminal. All lines after the first are indented. */
 function wrapFault(line: string, columns: number): string[] {
   const [first = '', ...rest] = wrap(line, columns - 4);
-  return [first, ...rest.map((more) => `    ${more}`)];
+  return [first, ...rest.map((continuation) => `    ${continuation}`)];
 }
 
-/** Writes lines to standard error: wrapped for a terminal, or with a priority for the journal. */
+/** Writes lines to standard error: wrapped for a terminal, or with the priority of an error for the journal. */
 function printLines(...lines: string[]): Promise<void> {
   const { isTTY, columns } = process.stderr;
   const text = `${(isTTY ? lines.flatMap((line) => wrapFault(line, columns)) : lines).join('\n')}\n`;

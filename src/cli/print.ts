@@ -22,12 +22,12 @@ export async function printError(text: string): Promise<void> {
 }
 
 function write(text: string, stream: NodeJS.WriteStream): Promise<Error | null | undefined> {
-  // A stream without a listener would throw.
+  // Without a listener, an error of the stream would be thrown and end the process.
   if (stream.listenerCount('error') === 0) stream.on('error', () => {});
   return new Promise((resolve) => stream.write(text, resolve));
 }
 
-/** Wraps a text at `width` characters. A longer word gets a line to itself. */
+/** Wraps a text at `width` characters. A longer word gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -35,7 +35,7 @@ export function createProgram(environment: OptionSources['environment'], setExit
     .configureHelp(helpLayout)
     .helpOption('-h, --help', 'explain this command')
     .exitOverride()
-    // main reports usage errors, because Commander would quote values, which may be secret.
+    // `main` reports usage errors instead, because Commander would quote values, which may be secret.
     .configureOutput({ outputError: () => {}, writeOut: (text) => print(text).catch(() => {}) })
     .showSuggestionAfterError(false)
     .addHelpText('after', examples)
@@ -44,12 +44,12 @@ export function createProgram(environment: OptionSources['environment'], setExit
     });
 
   const sourcesOf = (flags: Flags): OptionSources => ({ flags, environment });
-  const run = async (flags: Flags) => {
+  const runRelay = async (flags: Flags) => {
     const { serve } = await import('./commands/serve.ts');
     await serve(sourcesOf(flags));
   };
-  addOptions(program).version(version).action(run);
-  addOptions(addCommand(program, 'serve', 'Run the relay. This is the default command.')).action(run);
+  addOptions(program).version(version).action(runRelay);
+  addOptions(addCommand(program, 'serve', 'Run the relay. This is the default command.')).action(runRelay);
   addConfiguredCommands(program, sourcesOf, setExitCode);
   addTrialCommands(program);
   addPrintingCommands(program);
@@ -61,6 +61,7 @@ function addCommand(program: Command, command: string, description: string): Com
   return program.command(command).description(description);
 }
 
+/** Adds the commands that read the configuration of a relay. */
 function addConfiguredCommands(
   program: Command,
   sourcesOf: (flags: Flags) => OptionSources,
@@ -100,6 +101,7 @@ function addConfiguredCommands(
   });
 }
 
+/** Adds the commands for people who try the relay out. */
 function addTrialCommands(program: Command): void {
   addCommand(program, 'demo', 'Try it on this machine, with a provider and a front end.')
     .option(
@@ -122,6 +124,7 @@ function addTrialCommands(program: Command): void {
   });
 }
 
+/** Adds the commands that print a file, a script or an identifier. */
 function addPrintingCommands(program: Command): void {
   addCommand(program, 'client-id', 'Make a client_id for a page, such as a preview.')
     .requiredOption('--client-key-file <path>', 'client-key-file of the front end')
@@ -167,7 +170,7 @@ function addPrintingCommands(program: Command): void {
     });
 }
 
-/** Commands that explain. This must be called last, because help lists the commands that exist by then. */
+/** Adds the commands that explain. Call it last, because help lists the commands that exist by then. */
 function addHelpCommands(program: Command): void {
   addCommand(program, 'man', 'Print the manual page: login-relay man | man -l -').action(async () => {
     const { formatManualPage } = await import('./commands/man.ts');
@@ -179,18 +182,20 @@ function addHelpCommands(program: Command): void {
   const { commands } = program;
   const help = addCommand(program, 'help', 'Explain a command, options, environment or exit-codes.');
   const topics = ['options', 'environment', 'exit-codes'];
-  const shown = program.createHelp().visibleCommands(program);
-  const names = shown.map((one) => one.name());
+  const names = program
+    .createHelp()
+    .visibleCommands(program)
+    .map((command) => command.name());
   help
     .addArgument(new Argument('[command]').choices([...names, ...topics]))
     .action(async (name: string | undefined) => {
       if (name === 'options') await print(formatAllOptions(program));
       else if (name === 'environment' || name === 'exit-codes') {
         const { manualSection } = await import('./commands/man.ts');
-        const isOfExits = name === 'exit-codes';
-        await print(manualSection(isOfExits ? 'EXIT STATUS' : 'ENVIRONMENT'));
-        if (!isOfExits) await print(formatVariables());
-      } else (commands.find((one) => one.name() === name) ?? program).help();
+        const isOnExitCodes = name === 'exit-codes';
+        await print(manualSection(isOnExitCodes ? 'EXIT STATUS' : 'ENVIRONMENT'));
+        if (!isOnExitCodes) await print(formatVariables());
+      } else (commands.find((command) => command.name() === name) ?? program).help();
     });
 }
 
@@ -222,10 +227,11 @@ Load it in your shell's start file, for zsh after compinit:
   zsh    source <(login-relay completion zsh)
   fish   login-relay completion fish | source`;
 
-function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {
-  for (const option of taken) {
+/** Adds flags for settings of the relay to a command: by default, for all settings. */
+function addOptions(command: Command, settings: readonly Option[] = Object.values(options)): Command {
+  for (const option of settings) {
     const flag = new Flag([option.flag, option.argument].join(' ').trim(), formatOptionHelp(option));
-    // Keep every value, to detect flags that are given twice.
+    // Every value is kept, so that a flag that is given twice can be reported.
     flag.argParser((value: string, earlier: readonly string[] = []) => [...earlier, value]);
     if (option.argument === undefined) flag.preset('true');
     command.addOption(flag.helpGroup(`${option.group}:`));

@@ -14,18 +14,18 @@ import type { ServiceManager } from './service-manager.ts';
  * Creates a function that reads the present configuration. Only its first call creates files: a key file that is
  * missing later was removed by mistake, or is being replaced, and a new key would log everybody out.
  *
- * @returns the function. It also returns how the files differ from the last reading. It throws {@link ConfigError}, and
- *   then forgets what it has read
+ * @returns the function. It also returns which files differ from the last successful reading. It throws
+ *   {@link ConfigError}
  */
 export function createConfigReader(sources: OptionSources) {
-  let before: ReadonlyMap<string, string> | undefined;
+  let digestsBefore: ReadonlyMap<string, string> | undefined;
   const credentials = sources.environment['CREDENTIALS_DIRECTORY'];
   return () => {
-    // Keep only digests, because old secrets must not stay in memory.
+    // Only digests are kept, because old secrets must not stay in memory.
     const digests = new Map<string, string>();
     const reading = readConfig({
       ...sources,
-      ...(before === undefined && { newFiles }),
+      ...(digestsBefore === undefined && { newFiles }),
       readFile(path) {
         const file = readTextFile(path);
         digests.set(path, hash('sha256', file.text));
@@ -33,8 +33,8 @@ export function createConfigReader(sources: OptionSources) {
       },
     });
     const paths = [...digests.keys()];
-    const changed = paths.filter((path) => digests.get(path) !== before?.get(path));
-    before = digests;
+    const changed = paths.filter((path) => digests.get(path) !== digestsBefore?.get(path));
+    digestsBefore = digests;
     const hasCredentials = paths.some((path) => credentials && path.startsWith(`${credentials}/`));
     return {
       ...reading,
@@ -45,13 +45,14 @@ export function createConfigReader(sources: OptionSources) {
   };
 }
 
-/** Handles SIGHUP. Requests during a reload count as one. */
+/** Waits for SIGHUP and other requests to reload. Requests during a reload count as one. */
 export function handleReloadSignals() {
   let requested = Promise.withResolvers<void>();
   const request = () => requested.resolve();
   process.on('SIGHUP', request);
   return {
     request,
+    /** Resolves when a reload is requested, or at once if it was requested since the last call. */
     async next(): Promise<void> {
       await requested.promise;
       requested = Promise.withResolvers();
@@ -77,9 +78,9 @@ export async function reload(
   manager.reloading();
   try {
     const { config, warnings, changed, hasCredentials } = read();
-    const reloaded = await relay.reload(config);
-    // The relay was told to stop meanwhile.
-    if (!reloaded) return;
+    const isReloaded = await relay.reload(config);
+    // A relay that was told to stop meanwhile does not reload.
+    if (!isReloaded) return;
     for (const warning of warnings) logger.warn(warning);
     if (changed.length > 0) logger.info({ changed }, 'reloaded: files have changed');
     else if (hasCredentials) logger.warn(unchangedCredentials);
@@ -92,7 +93,7 @@ export async function reload(
 }
 
 /**
- * Warns about changed settings that need a restart.
+ * Finds the changed settings that need a restart, and returns a warning for each.
  *
  * @param hasSocket whether systemd passes the socket, so that port and host have no effect at all
  */
@@ -107,11 +108,10 @@ export function findRestartWarnings(started: Config, reloaded: Config, hasSocket
     if (restart === 'presence') return (before === undefined) !== (after === undefined);
     return restart === true && !isDeepStrictEqual(before, after);
   };
-  const withoutEffect: Name[] = [
-    ...(hasSocket ? (['port', 'host'] as const) : []),
-    // Without a port, host and names have no meaning.
-    ...(started.metrics && reloaded.metrics ? [] : (['metricsHost', 'metricsNames'] as const)),
-  ];
+  const withoutEffect: Name[] = [];
+  if (hasSocket) withoutEffect.push('port', 'host');
+  // Without a metrics port, these two have no effect.
+  if (!started.metrics || !reloaded.metrics) withoutEffect.push('metricsHost', 'metricsNames');
   const warnings = settings
     .filter((name) => hasChanged(name) && !withoutEffect.includes(name))
     .map((name) => `${describeRow(options[name])} has changed: restart the relay to use it`);

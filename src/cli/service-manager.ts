@@ -6,20 +6,20 @@ export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
 const run = promisify(execFile);
 
-// The first passed file descriptor.
-const firstPassed = 3;
+/** The number of the first file descriptor that systemd passes. @see sd_listen_fds(3) */
+const firstPassedDescriptor = 3;
 
-// In milliseconds, as systemd-notify expects. If it hangs, it must not delay the end of this process.
-const patience = 5_000;
+/** Milliseconds after which systemd-notify is ended, because it must not delay the end of this process. */
+const notifyTime = 5_000;
 
 /**
  * Connects to systemd, or to a program with the same protocols, that started this process. It removes systemd's
  * variables from the environment, so that child processes do not use them.
  *
- * It sends notifications through systemd-notify(1), because Node.js has no Unix datagram sockets. They arrive in order,
- * and regularly if a watchdog is set.
+ * It sends notifications through systemd-notify(1), because Node.js has no Unix datagram sockets. They arrive in order.
+ * If a watchdog is set, it also sends a sign of life regularly.
  *
- * @param pid of this process
+ * @param pid the id of this process
  * @param onFailure called with the error's code, the first time that a notification fails
  * @throws {ConfigError} if more than one socket is passed
  * @see sd_listen_fds(3), sd_notify(3), sd_watchdog_enabled(3)
@@ -29,17 +29,17 @@ export function connectServiceManager(
   pid: number,
   onFailure: (error: string) => void,
 ) {
-  const takeVariable = (name: string) => {
+  const takeVariable = (name: string): string | undefined => {
     const value = environment[name];
     delete environment[name];
     return value;
   };
-  /** Whether a variable is meant for this process, and not for a parent of it. */
-  const isOwn = (owner: string | undefined) => owner === `${pid}`;
-  const hasSocket = isOwn(takeVariable('LISTEN_PID'));
+  /** Whether a variable that names a process is meant for this process, and not for a parent process. */
+  const isOwnPid = (text: string | undefined) => text === `${pid}`;
+  const hasSocket = isOwnPid(takeVariable('LISTEN_PID'));
   const sockets = takeVariable('LISTEN_FDS');
   takeVariable('LISTEN_FDNAMES');
-  const isWatched = isOwn(takeVariable('WATCHDOG_PID') ?? `${pid}`);
+  const isWatched = isOwnPid(takeVariable('WATCHDOG_PID') ?? `${pid}`);
   const watchdogTime = Number(takeVariable('WATCHDOG_USEC')) / 1000;
   const address = takeVariable('NOTIFY_SOCKET');
   if (hasSocket && sockets !== '1') {
@@ -48,40 +48,40 @@ export function connectServiceManager(
     ]);
   }
 
-  // Do not pass the whole environment, because it may contain secrets.
+  // The program does not get the whole environment, because it may contain secrets.
   const options = {
     env: { NOTIFY_SOCKET: address, PATH: environment['PATH'] },
-    timeout: patience,
+    timeout: notifyTime,
   };
-  let sent: Promise<unknown> = Promise.resolve();
-  let failed = false;
+  let lastSent: Promise<unknown> = Promise.resolve();
+  let hasFailed = false;
 
   /** Sends a notification after all earlier ones. Resolves once it is sent, or has failed. */
   function notify(...assignments: string[]): Promise<unknown> {
-    if (!address) return sent;
-    sent = sent
+    if (!address) return lastSent;
+    lastSent = lastSent
       .then(() => run('systemd-notify', assignments, options))
       .then(undefined, (error: ExecFileException) => {
-        if (!failed) onFailure(String(error.code ?? error.signal));
-        failed = true;
+        if (!hasFailed) onFailure(String(error.code ?? error.signal));
+        hasFailed = true;
       });
-    return sent;
+    return lastSent;
   }
 
   if (isWatched && watchdogTime > 0) {
-    let telling = false;
-    const signOfLife = async () => {
-      // Do not queue signs of life, because more important notifications would have to wait behind them.
-      if (telling) return;
-      telling = true;
+    let isSending = false;
+    const sendSignOfLife = async () => {
+      // Signs of life are not queued, because more important notifications would have to wait behind them.
+      if (isSending) return;
+      isSending = true;
       await notify('WATCHDOG=1');
-      telling = false;
+      isSending = false;
     };
-    // A timer, so that the notifications stop if the event loop hangs.
-    setInterval(signOfLife, watchdogTime / 2).unref();
+    // If the event loop hangs, the timer stops, so that systemd restarts the service.
+    setInterval(sendSignOfLife, watchdogTime / 2).unref();
   }
   return {
-    socket: hasSocket ? { fd: firstPassed } : undefined,
+    socket: hasSocket ? { fd: firstPassedDescriptor } : undefined,
     ready(): void {
       notify('READY=1');
     },

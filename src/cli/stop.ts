@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { stackFrames } from '../http/error-responder.ts';
 
-/** Resolves with the first SIGINT or SIGTERM. The second one ends the process at once. */
+/** Waits for the first SIGINT or SIGTERM. The next such signal ends the process at once. */
 export function waitForStopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals) => {

@@ -4,8 +4,8 @@ import { didYouMean, findSuggestion } from '../config/fault.ts';
 /**
  * Describes what is wrong with the command line.
  *
- * The message names flags, but never quotes a value or an unexpected argument, because either may be part of a secret.
- * So may be the name of an unknown flag.
+ * The message never quotes a value or an unexpected argument, because either may be part of a secret. It quotes an
+ * unknown flag only if the flag cannot contain a value.
  *
  * @param argv arguments after the program's name
  */
@@ -15,7 +15,7 @@ export function describeUsageError(
   argv: readonly string[],
 ): string {
   const [first = ''] = argv;
-  const command = program.commands.find((one) => one.name() === first);
+  const command = program.commands.find((candidate) => candidate.name() === first);
   switch (code) {
     case 'commander.unknownOption':
       return describeUnknownOption(message, command ?? program);
@@ -48,21 +48,23 @@ function describeUnknownOption(message: string, command: Command): string {
   return `unknown option ${name}${didYouMean(known)}`;
 }
 
-/** Whether a name may contain a value: without a space after the flag, or instead of the flag. */
+/** Whether the name of a flag may be a value, or a flag and a value without a space between: `--port8000`. */
 function mayContainValue(name: string, flags: readonly string[]): boolean {
-  const isName = /^--?[a-z]+(-[a-z]+)*$/.test(name);
-  return (!isName && name.length > 2) || flags.some((flag) => flag !== '' && name.startsWith(flag));
+  const looksLikeFlag = /^--?[a-z]+(-[a-z]+)*$/.test(name);
+  return (!looksLikeFlag && name.length > 2) || flags.some((flag) => flag !== '' && name.startsWith(flag));
 }
 
 function describeStrayWord(word: string, command: Command | undefined, program: Command): string {
   if (command !== undefined) {
-    const isByNpm = process.env['npm_lifecycle_event'] === command.name();
-    const hint = isByNpm ? `: npm needs -- before options, as in npm run ${command.name()} --` : '';
+    const isStartedByNpm = process.env['npm_lifecycle_event'] === command.name();
+    const hint = isStartedByNpm ? `: npm needs -- before options, as in npm run ${command.name()} --` : '';
     return `${command.name()} is followed by an unexpected argument${hint}`;
   }
   const commands = program.createHelp().visibleCommands(program);
-  const names = commands.map((one) => one.name());
-  const known = findSuggestion(word, names);
-  // A word that is close to a command is not a secret.
-  return known === undefined ? 'unknown command or unexpected argument' : `unknown command ${word}${didYouMean(known)}`;
+  const close = findSuggestion(
+    word,
+    commands.map((candidate) => candidate.name()),
+  );
+  // A word may be quoted if it is close to a command, because it is no secret then.
+  return close === undefined ? 'unknown command or unexpected argument' : `unknown command ${word}${didYouMean(close)}`;
 }

@@ -7,10 +7,10 @@ const pollInterval = 1_000;
  * works on every file system. Files that change together, such as a certificate and its key, cause one call.
  *
  * @param interval milliseconds between two checks, and between a change and the call
- * @returns stops watching
+ * @returns a function that stops watching
  */
 export function watchFiles(paths: readonly string[], onChange: () => void, interval = pollInterval): () => void {
-  // fs.watchFile makes its first check later, and would miss a change until then.
+  // fs.watchFile is not used, because it makes its first check later, and would miss a change until then.
   let reported = readVersions(paths);
   let previous = reported;
   const timer = setInterval(() => {
@@ -25,7 +25,7 @@ export function watchFiles(paths: readonly string[], onChange: () => void, inter
   return () => clearInterval(timer);
 }
 
-/** Identifies the present versions of all files. */
+/** Reads a text that identifies the present versions of all files. */
 function readVersions(paths: readonly string[]): string {
   return paths.map(readVersion).join();
 }

@@ -9,7 +9,7 @@ const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
 };
 
-/** A dashboard that knows nothing of logins: the relay stands in front of it, and says in each request who sends it. */
+/** Creates a dashboard without code for logins. The relay stands in front of it, and says in each request who sends it. */
 export function createDashboard(frontEndUrl: string): RequestListener {
   return ({ headers, url }, response) => {
     if (url !== '/') {

@@ -1,13 +1,13 @@
-/** A delivery in the demo: a front end with a page of its own. */
+/** A front end of the demo, which has its own page and shows one way to get a token. */
 export interface Delivery {
   readonly name: string;
   readonly path: string;
-  /** For whom it is, in plain words. */
+  /** The kind of front end that it suits, in plain words. */
   readonly title: string;
   readonly lead: string;
   /** The requests of a login to the relay, in order. */
   readonly requests: readonly string[];
-  /** The document that says how to do this in one's own page. */
+  /** The document that says how to do this in another page. */
   readonly guide: string;
   /** The script of its page, in `front-end/`. */
   readonly script: 'oauth.js' | 'session.js' | 'notes.js' | 'anyone.js' | 'contract.js' | 'cms.js';
@@ -19,9 +19,9 @@ const start = 'GET /auth/provider';
 const callback = `${start}/callback`;
 const user = 'GET /api/user';
 const token = 'POST /auth/provider/token';
-const ofSession = [start, callback, 'GET /auth/session', user];
+const requestsOfSession = [start, callback, 'GET /auth/session', user];
 
-/** In the order of the links. */
+/** The front ends of the demo, in the order of the links to them. */
 export const deliveries = {
   oauth: {
     name: 'oauth',
@@ -38,7 +38,7 @@ export const deliveries = {
     path: '/session',
     title: 'The relay’s own site',
     lead: 'The relay keeps the token in a cookie that no script can read. The page never has one.',
-    requests: ofSession,
+    requests: requestsOfSession,
     guide: 'docs/front-end.md#sessions',
     script: 'session.js',
     settings: { 'token-delivery': 'session' },
@@ -48,7 +48,7 @@ export const deliveries = {
     path: '/members',
     title: 'Members only',
     lead: 'Only Ada may log in here. Log in with another name to see what a refused person reads.',
-    requests: ofSession,
+    requests: requestsOfSession,
     guide: 'docs/access.md#what-happens',
     script: 'session.js',
     settings: { 'token-delivery': 'session', 'error-delivery': 'page', allow: { users: ['ada'] } },
@@ -95,7 +95,7 @@ export const deliveries = {
   },
 } as const satisfies Record<string, Delivery>;
 
-/** The front end of a delivery, as in a configuration file. */
+/** The settings of a front end of the demo, as in a configuration file. */
 export function frontEndSettings({ path, settings }: Delivery, origin: string): Delivery['settings'] {
   if ('kind' in settings) return settings;
   return { origin, ...(path !== '/' && { 'frontend-url': origin + path }), ...settings };

@@ -4,7 +4,7 @@ import { readConfig } from '../config/config.ts';
 import { createLogger, flushLog } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
 import { createDashboard } from './dashboard.ts';
-import { deliveries, frontEndSettings } from './deliveries.ts';
+import { type Delivery, deliveries, frontEndSettings } from './deliveries.ts';
 import { createFrontEnd } from './front-end.ts';
 import { notesPath } from './notes.ts';
 import type { OwnPage } from './own-page.ts';
@@ -15,7 +15,7 @@ import { createSteps } from './steps.ts';
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /**
- * Starts a provider, the relay, a front end and a dashboard behind the relay, on loopback only.
+ * Starts the provider, the relay, the front ends and the dashboard of the demo, on loopback only.
  *
  * @param logger by default, requests are written to standard output, for people
  * @throws {ConfigError} if the port is not a whole number, or too high
@@ -42,7 +42,6 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
     relay.serve(listener);
     return {
-      // Each address but that of the dashboard begins with `http://localhost:<port>`.
       relayUrl: relay.url,
       frontEndUrl: frontEnd.url,
       notesUrl: frontEnd.url + notesPath,
@@ -66,13 +65,13 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
 
 /** Reads the configuration file of the demo as a relay does. The file and its new secrets stay in memory. */
 function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own: OwnPage | undefined) {
-  // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
+  // Browsers open the provider at localhost. The relay calls it by its address, which needs no name lookup.
   const backChannel = `http://127.0.0.1:${provider.port}`;
-  // A plain login that names no front end belongs to the first one with plain logins, so the contract's comes first.
-  // Its second place below has no effect.
-  const ordered = [deliveries.contract, ...Object.values(deliveries)];
-  // The documents use this name in paths: `/auth/provider`.
+  // A plain login that names no front end belongs to the first front end with plain logins, which must be `contract`.
+  const { contract, ...others } = deliveries;
+  const ordered: readonly Delivery[] = [contract, ...Object.values(others)];
   const providers = {
+    // The documents use this name in paths: `/auth/provider`.
     provider: {
       // CMSes only log in at presets that they support.
       provider: 'github',
@@ -86,10 +85,8 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
       scope: 'openid profile',
     },
   };
-  const frontEnds = Object.fromEntries([
-    ...(own ? [['app', ownPageSettings(own)]] : []),
-    ...ordered.map((one) => [one.name, frontEndSettings(one, frontEnd.url)]),
-  ]);
+  const frontEnds: Record<string, object> = own ? { app: ownPageSettings(own) } : {};
+  for (const delivery of ordered) frontEnds[delivery.name] = frontEndSettings(delivery, frontEnd.url);
   const file = {
     'base-url': relay.url,
     port: relay.port,
@@ -109,12 +106,12 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
   return readConfig({ flags: { config: [configPath] }, environment: {}, readFile }).config;
 }
 
-/** The dashboard has a host of its own, because its cookie opens everything at its host. */
+/** The dashboard's URL. It has a host of its own, because its cookie opens everything at its host. */
 const buildDashboardUrl = ({ port }: OpenPort) => `http://dashboard.localhost:${port}/`;
 
 const randomSecret = () => randomBytes(32).toString('base64url');
 
-/** The user's own page as a front end of a configuration file. */
+/** The settings of the user's own page, as a front end in a configuration file. */
 function ownPageSettings({ origin, tokenDelivery }: OwnPage) {
   const settings = { origin, 'token-delivery': tokenDelivery };
   return tokenDelivery === 'session' ? settings : { ...settings, 'error-delivery': 'page' };

@@ -7,13 +7,13 @@ import type { Delivery } from './deliveries.ts';
 import { createNotesApi, notesPath } from './notes.ts';
 import type { Steps } from './steps.ts';
 
-/** What all pages share, by path. */
-const files = {
+/** The files that all pages share, by path. */
+const sharedFiles = {
   '/style.css': commonStyle + readFileSync(new URL('./front-end/style.css', import.meta.url), 'utf8'),
   '/page.js': readFileSync(new URL('./front-end/page.js', import.meta.url), 'utf8'),
 };
 
-/** The script of each page, which it also shows, for a relay at `usualRelay`. */
+/** The scripts of the pages, for a relay at `usualRelay`. A page also shows its script. */
 const scripts = {
   'oauth.js': readFileSync(new URL('./front-end/oauth.js', import.meta.url), 'utf8'),
   'session.js': readFileSync(new URL('./front-end/session.js', import.meta.url), 'utf8'),
@@ -44,7 +44,7 @@ export function createFrontEnd(links: Links, pages: readonly Delivery[], steps: 
       [scriptPathOf(page), script],
     ] as const;
   });
-  const served = new Map([...Object.entries(files), ...pageFiles]);
+  const filesByPath = new Map([...Object.entries(sharedFiles), ...pageFiles]);
   const policy = `script-src 'self' ${relayOrigin}; style-src 'self'; connect-src 'self' ${relayOrigin}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
   const headers = {
     ...securityHeaders,
@@ -53,14 +53,14 @@ export function createFrontEnd(links: Links, pages: readonly Delivery[], steps: 
 
   return (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
-    const answer = (status: number, type: string) =>
+    const writeHead = (status: number, type: string) =>
       response.writeHead(status, { ...headers, 'Content-Type': `${type}; charset=utf-8` });
-    const file = served.get(path);
-    if (path === '/steps') steps.follow(answer(200, 'text/event-stream'));
-    // The path of the notes' metadata has the same end.
+    const file = filesByPath.get(path);
+    if (path === '/steps') steps.follow(writeHead(200, 'text/event-stream'));
+    // The path of the notes' metadata ends in the same way.
     else if (path.endsWith(notesPath)) notes(request, response);
-    else if (file === undefined) answer(404, 'text/plain').end('Not found\n');
-    else answer(200, mediaTypes[extname(path)] ?? 'text/html').end(file);
+    else if (file === undefined) writeHead(404, 'text/plain').end('Not found\n');
+    else writeHead(200, mediaTypes[extname(path)] ?? 'text/html').end(file);
   };
 }
 
@@ -71,12 +71,12 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 const scriptPathOf = ({ name }: Delivery) => `/${name}.js`;
 
-/** The lines that one's own page would have. The demo's page runs and shows them. */
+/** Adapts the script of a page to the relay and the front end. Another page would need the same lines. */
 function adaptScript({ name, script }: Delivery, relayOrigin: string): string {
   return scripts[script].replaceAll(usualRelay, relayOrigin).replace(/clientId: '\w+'/, `clientId: '${name}'`);
 }
 
-/** The page of a delivery: links to all pages, elements for its script, the requests to come, and the script itself. */
+/** Renders a page: links to all pages, elements for its script, the requests to come, and the script as a text. */
 function renderPage(
   page: Delivery,
   pages: readonly Delivery[],

@@ -23,20 +23,19 @@ export const pageHeaders = {
 /** In UTF-16 code units. */
 const maxNameLength = 60;
 
-/**
- * The name without control and formatting characters, with single spaces; undefined if it is then empty or too long.
- */
+/** Returns a name without control characters and repeated spaces; undefined if it is then empty or too long. */
 export function parseName(text: string): string | undefined {
   const name = text.toWellFormed().replace(/\s+/g, ' ').replace(/\p{C}/gu, '').trim();
   return name === '' || name.length > maxNameLength ? undefined : name;
 }
 
 /**
- * The login form of the demo's provider.
+ * Renders the login form of the demo's provider.
  *
- * @param clientName where the login leads to
- * @param browser ties the form to its browser: a hidden field, which the provider compares with a cookie
- * @param problem what was wrong with the last name
+ * @param clientName names the client to which the login leads
+ * @param browser the content of a hidden field, which the provider compares with a cookie, so that the form belongs to
+ *   this browser
+ * @param problem says what was wrong with the last name
  */
 export function renderLoginPage(clientName: string, browser: string, problem = ''): string {
   const main = html`<p>Demo provider</p>

@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 
-/** At the origin of the demo's front end. */
+/** The path of the notes at the origin of the demo's front end. */
 export const notesPath = '/api/notes';
-/** Where clients read who issues tokens. @see RFC 9728 §3.1 */
+/** The path at which clients read who issues tokens. @see RFC 9728 §3.1 */
 const metadataPath = `/.well-known/oauth-protected-resource${notesPath}`;
 
-/** An API that knows nothing of OAuth. A header from the check in front of it tells who calls. */
+/** An API without code for OAuth. A header from the check in front of it says who calls. */
 const listNotes: RequestListener = ({ headers }, response) => {
   const name = decodeURIComponent(`${headers['x-forwarded-preferred-username']}`);
   response.setHeader('Content-Type', 'application/json');
@@ -13,7 +13,8 @@ const listNotes: RequestListener = ({ headers }, response) => {
 };
 
 /**
- * The API behind a check: it asks the relay about each request, as a reverse proxy does. Refusals and metadata pass.
+ * Creates the notes behind a check. It asks the relay about each request, as a reverse proxy does, and passes refusals
+ * and the metadata on to the client.
  */
 export function createNotesApi(relayUrl: string): RequestListener {
   return async (request, response) => {

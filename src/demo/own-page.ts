@@ -25,7 +25,7 @@ const schemas = {
 const example = readFileSync(new URL('../../examples/plain/index.html', import.meta.url), 'utf8');
 const [exampleLines = ''] = /<p id="greeting">.*<\/script>/s.exec(example) ?? [];
 
-/** Reads the flags about the user's own page. @throws {ConfigError} */
+/** Reads the flags about the user's own page; undefined if there are none. @throws {ConfigError} */
 export function parseOwnPage(flags: { origin?: string; tokenDelivery?: string }) {
   const { origin: address, tokenDelivery: delivery } = flags;
   if (address === undefined && delivery === undefined) return undefined;
@@ -46,7 +46,7 @@ function parse<Output>(flag: string, schema: v.GenericSchema<unknown, Output>, v
   throw new ConfigError([`${flag} ${issues[0].message}`]);
 }
 
-/** What the user's own page needs, for the terminal: names, and the script of the plain example. */
+/** Says what the user's own page needs: the names, and the script of the plain example. */
 export function describeOwnPage(relayUrl: string, { origin, tokenDelivery }: OwnPage): string {
   const clientId = "clientId: 'app'";
   const mode = tokenDelivery === 'session' ? ", mode: 'session'" : '';

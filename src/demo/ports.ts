@@ -4,6 +4,7 @@ import { limits } from '../limits.ts';
 import { listen } from '../server/server.ts';
 import type { OwnPage } from './own-page.ts';
 
+/** The limits of all servers of the demo. Connections end at once when it stops. */
 const demoLimits = { ...limits, connections: 256, stopTime: 0, stopIdleTime: 0 };
 
 /** An open port of this machine. Requests wait for `serve`. */
@@ -21,14 +22,14 @@ export async function openPort(port: number, purpose: string) {
   const listener: RequestListener = async (...exchange) => (await served)(...exchange);
   const where = { host: '127.0.0.1', port, purpose: `${purpose} of the demo` };
   const { address, close } = await listen(listener, where, demoLimits, { unreadableRequest() {}, limitHit() {} });
-  const taken = Number(new URL(address).port);
+  const openedPort = Number(new URL(address).port);
   return {
-    port: taken,
-    /** As a browser writes it, without a path. */
-    url: `http://localhost:${taken}`,
-    /** As programs of this machine write it, without a name lookup. */
+    port: openedPort,
+    /** The URL for browsers, without a path. */
+    url: `http://localhost:${openedPort}`,
+    /** The URL for programs of this machine, which needs no name lookup. */
     address,
-    /** Answers requests from now on. Call it once. */
+    /** Answers requests with a listener from now on. Call it once. */
     serve,
     /** Ends the server with every connection, busy or not. */
     close,
@@ -36,16 +37,16 @@ export async function openPort(port: number, purpose: string) {
 }
 
 export interface DemoOptions {
-  /** The relay's port; the others follow. 0 for any free ports (default: the first free ones from 8000 on). */
+  /** The relay's port, which the others follow; 0 for any free ports. By default, the first free ports from 8000 on. */
   readonly port: number | undefined;
-  /** The user's own page, which the relay serves as well. Its port stays free. */
+  /** The user's own page, which can log in at the relay as well. Its port stays free. */
   readonly own?: OwnPage | undefined;
 }
 
 export type DemoPorts = Awaited<ReturnType<typeof openDemoPorts>>;
 
 const usualPort = 8000;
-/** The relay's highest port, because two more ports follow. */
+/** The highest port that the relay can have, because two more ports follow. */
 const highestPort = 65_533;
 
 /**
@@ -61,33 +62,31 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
     throw new ConfigError([`--port must be a whole number from 0 to ${highestPort}`]);
   }
   let movedOn = false;
-  async function open(purpose: string): Promise<OpenPort> {
+  async function openAndKeep(port: number, purpose: string): Promise<OpenPort> {
+    const openedPort = await openPort(port, purpose);
+    opened.push(openedPort);
+    return openedPort;
+  }
+  async function openNext(purpose: string): Promise<OpenPort> {
     const port = next;
     if (port !== 0) next += 1;
-    // Leave the port of the user's own page free.
-    if (wanted === undefined && own?.origin.endsWith(`:${port}`)) return open(purpose);
+    const isPortOfOwnPage = own?.origin.endsWith(`:${port}`) === true;
+    if (wanted === undefined && isPortOfOwnPage) return openNext(purpose);
     try {
-      const taken = await openPort(port, purpose);
-      opened.push(taken);
-      return taken;
+      return await openAndKeep(port, purpose);
     } catch (error) {
-      // Only the usual ports have substitutes. If a given port is taken, the demo does not start.
+      // If a given port is taken, the demo does not start. Only the usual ports have substitutes.
       if (wanted !== undefined || port >= usualPort + 100) throw error;
       movedOn = true;
-      return open(purpose);
+      return openNext(purpose);
     }
   }
-  async function openHidden(): Promise<OpenPort> {
-    const taken = await openPort(0, 'the dashboard');
-    opened.push(taken);
-    return taken;
-  }
   return {
-    relay: await open('the relay'),
-    frontEnd: await open('the front end'),
-    provider: await open('the provider'),
-    // Browsers reach it through the relay alone.
-    dashboard: await openHidden(),
+    relay: await openNext('the relay'),
+    frontEnd: await openNext('the front end'),
+    provider: await openNext('the provider'),
+    // Browsers reach the dashboard through the relay, so that any port will do.
+    dashboard: await openAndKeep(0, 'the dashboard'),
     movedOn,
   };
 }

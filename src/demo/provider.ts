@@ -1,4 +1,3 @@
-// The provider of the demo only: it trusts any name.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
@@ -12,7 +11,7 @@ import { pageHeaders, parseName, renderLoginPage } from './login-page.ts';
 /** The only client of the provider. It sends its secret in the body. */
 type Client = Readonly<Record<'clientId' | 'clientSecret' | 'callbackUri' | 'name', string>>;
 
-/** What the code and the tokens of a login share. */
+/** A login, to which its code and its tokens lead. */
 interface Login {
   readonly name: string;
   readonly scope: string | null;
@@ -23,31 +22,30 @@ interface Login {
 const minute = 60_000;
 const hour = 3_600_000;
 const day = 86_400_000;
-const mostLogins = 1_000;
-const longestForm = 4_096;
+const maxLogins = 1_000;
+const maxFormSize = 4_096;
 
 /**
- * Binds a login page to its browser. Cookies ignore ports, so name and path separate it from other servers on
- * localhost.
+ * The cookie that binds a login page to its browser. Cookies ignore ports, so the name and the path must not be those of
+ * other servers on localhost.
  */
 const cookie = 'demo_provider_login';
 
 /**
- * An OAuth provider in memory that accepts any name, for the demo and for tests. It demands PKCE, gives refresh tokens,
- * and accepts each once. It keeps no login session, so each authorization request shows the login page.
+ * Creates an OAuth provider in memory that trusts any name, for the demo and for tests only. It demands PKCE, gives
+ * refresh tokens, and accepts each once. It keeps no login session, so that each authorization request shows the login
+ * page.
  *
  * @param issuer its own address, without a path: `http://localhost:8002`
  * @param onError called with errors of the provider itself
  */
 export function createDemoProvider(issuer: string, client: Client, onError: (error: Error) => void): RequestListener {
-  const codes = createExpiringSecrets<Login>(minute, mostLogins, Date.now);
-  const accessTokens = createExpiringSecrets<Login>(hour, mostLogins, Date.now);
-  const refreshTokens = createExpiringSecrets<Login>(day, mostLogins, Date.now);
+  const codes = createExpiringSecrets<Login>(minute, maxLogins, Date.now);
+  const accessTokens = createExpiringSecrets<Login>(hour, maxLogins, Date.now);
+  const refreshTokens = createExpiringSecrets<Login>(day, maxLogins, Date.now);
   const clientParameters = { client_id: client.clientId, redirect_uri: client.callbackUri };
 
-  /**
-   * Shows the login page, and accepts its form. Both have the authorization request in the query. @see RFC 6749 §4.1
-   */
+  /** Shows the login page, and accepts its form. The query is the authorization request. @see RFC 6749 §4.1 */
   async function authorize(ctx: Context): Promise<void> {
     const request = new URLSearchParams(ctx.querystring);
     if (!hasParameters(request, clientParameters)) return respond(ctx, 400, 'Unknown client or redirect URI');
@@ -58,8 +56,8 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
       ctx.status = 303;
     };
     const challenge = request.get('code_challenge');
-    const isServed = hasParameters(request, { response_type: 'code', code_challenge_method: 'S256' });
-    if (challenge === null || !isServed) return redirectToClient({ error: 'invalid_request' });
+    const isSupported = hasParameters(request, { response_type: 'code', code_challenge_method: 'S256' });
+    if (challenge === null || !isSupported) return redirectToClient({ error: 'invalid_request' });
 
     const browser = ctx.cookies.get(cookie) ?? randomUUID();
     const page = (problem?: string) => renderLoginPage(client.name, browser, problem);
@@ -78,7 +76,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
     redirectToClient({ code: issueToken(codes, login) });
   }
 
-  /** Reads a request of the client; undefined after refusing one without its credentials. @see RFC 6749 §2.3.1 */
+  /** Reads the form of the client; undefined after it refused wrong credentials. @see RFC 6749 §2.3.1 */
   async function readClientForm(ctx: Context): Promise<URLSearchParams | undefined> {
     const form = await readForm(ctx);
     const { clientId: client_id, clientSecret: client_secret } = client;
@@ -91,11 +89,11 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
   async function giveTokens(ctx: Context): Promise<void> {
     const form = await readClientForm(ctx);
     if (form === undefined) return;
-    const refreshed = takeLogin(refreshTokens, form.get('refresh_token'));
-    const started = takeLogin(codes, form.get('code'));
-    // A wrong verifier spends the code, because another client sent it.
-    const isProven = started?.challenge === deriveCodeChallenge(form.get('code_verifier') ?? '');
-    const login = refreshed ?? (isProven && hasParameters(form, clientParameters) ? started : undefined);
+    const ofRefreshToken = takeLogin(refreshTokens, form.get('refresh_token'));
+    // A wrong verifier spends the code, because the code has leaked to another client then.
+    const ofCode = takeLogin(codes, form.get('code'));
+    const isProven = ofCode?.challenge === deriveCodeChallenge(form.get('code_verifier') ?? '');
+    const login = ofRefreshToken ?? (isProven && hasParameters(form, clientParameters) ? ofCode : undefined);
     if (login === undefined || login.isRevoked) return respond(ctx, 400, { error: 'invalid_grant' });
     respond(ctx, 200, {
       access_token: issueToken(accessTokens, login),
@@ -116,6 +114,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
     respond(ctx, 200, {});
   }
 
+  /** Answers the user lookup. */
   function showUser(ctx: Context): void {
     const [, token = ''] = ctx.get('authorization').split(' ');
     const login = accessTokens.get(token);
@@ -138,7 +137,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
   return app.callback();
 }
 
-/** A user record with GitHub's fields, because the demo claims to be GitHub. */
+/** Creates a user record with GitHub's fields, because the relay of the demo uses the preset of GitHub. */
 function createUserRecord(name: string) {
   const id = Buffer.from(name).toString('base64url');
   return { id, login: name.toLowerCase().replaceAll(' ', '-'), name };
@@ -149,9 +148,9 @@ function respond(ctx: Context, status: number, body: string | object): void {
   ctx.body = body;
 }
 
-/** The form in a body; empty if it is too long or breaks off. */
+/** Reads the form in a body. It is empty if the body is too long or breaks off. */
 async function readForm({ req }: Context): Promise<URLSearchParams> {
-  const options = { limit: longestForm, encoding: 'utf8' } as const;
+  const options = { limit: maxFormSize, encoding: 'utf8' } as const;
   return new URLSearchParams(await getRawBody(req, options).catch(() => ''));
 }
 
@@ -167,7 +166,7 @@ function issueToken(logins: Logins, login: Login): string {
   return token;
 }
 
-/** The login of a code or token, which works once. */
+/** Finds the login of a code or token, and forgets the code or token, which works once. */
 function takeLogin(logins: Logins, token: string | null): Login | undefined {
   const login = logins.get(token ?? '');
   logins.delete(token ?? '');

@@ -12,6 +12,7 @@ const maxSteps = 30;
 
 export type Steps = ReturnType<typeof createSteps>;
 
+/** Creates a list of the latest requests to the relay, which the pages of the demo show as they happen. */
 export function createSteps() {
   let steps: ReturnType<typeof describeStep>[] = [];
   /** The front end of the last login. A user lookup belongs to it, because its record names no front end. */
@@ -22,11 +23,14 @@ export function createSteps() {
     /** Adds a request to the steps. The start of a login, or a registration, clears them first. */
     observe(record: RequestRecord): void {
       if (!isShown(record)) return;
-      const isFirst = beginsLogin(record);
-      frontEnd = record.frontEnd ?? (isFirst ? undefined : frontEnd);
+      if (beginsLogin(record)) {
+        steps = [];
+        frontEnd = undefined;
+      }
+      frontEnd = record.frontEnd ?? frontEnd;
       // The demo's resource has the name of its front end.
       const step = describeStep(record, record.resource ?? frontEnd);
-      steps = [...(isFirst ? [] : steps), step].slice(-maxSteps);
+      steps = [...steps, step].slice(-maxSteps);
       for (const follower of followers) send(follower);
     },
     /** Sends the steps and each change of them, as server-sent events. */
@@ -43,15 +47,13 @@ function isShown({ method, action }: RequestRecord): boolean {
   return method !== 'OPTIONS' && (concernsLogin(action) || action === 'user' || action === 'check');
 }
 
-/**
- * Whether a request begins a login: it leads to the provider, or registers a client, whose start leads to a question.
- */
+/** Whether a request begins a login: it redirects to the provider, or registers a client, which then starts a login. */
 function beginsLogin(record: RequestRecord): boolean {
   const isStart = record.method === 'GET' && describeEffect(record) === onToProvider;
   return isStart || record.action === 'register';
 }
 
-/** A request as the demo's pages show it. Like the record, it contains no secret. */
+/** Describes a request as the demo's pages show it. Like the record, the description contains no secret. */
 function describeStep(record: RequestRecord, frontEnd: string | undefined) {
   const { method, route, status, provider } = record;
   return {

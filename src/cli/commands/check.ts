@@ -9,32 +9,32 @@ import { waitForStopSignal } from '../stop.ts';
 export interface CheckFlags {
   readonly json: boolean;
   readonly verbose: boolean;
-  /** Whether to wait for a login. A text chooses the provider, and the front end after a slash. */
+  /** Whether to wait for a login. A text chooses its provider, or `<provider>/<front end>`. */
   readonly login?: boolean | string;
 }
 
 /** `login-relay check`: prints what is wrong, for people or as JSON. Returns the exit code. */
-export async function check(sources: OptionSources, how: CheckFlags): Promise<0 | 1 | 2> {
-  const { json, verbose, login = false } = how;
+export async function check(sources: OptionSources, { json, verbose, login = false }: CheckFlags): Promise<0 | 1 | 2> {
   const { report, code } = login === false ? await diagnose(sources) : await diagnoseNextLogin(sources, login);
   await print(json ? `${JSON.stringify(report, undefined, 2)}\n` : formatReport(report, verbose));
   return code;
 }
 
-/** Tells the operator on standard error what to do, so that standard output only has the report. */
+/** Waits for a login. The operator is told on standard error what to do, so that standard output only has the report. */
 async function diagnoseNextLogin(sources: OptionSources, login: true | string) {
-  // This loads the relay, which the other checks do not need.
+  // The module loads the whole relay, which the other checks do not need.
   const { diagnoseLogin } = await import('../../check/login/check-login.ts');
   const say = (text: string) => void printError(text);
   return await diagnoseLogin(sources, login === true ? undefined : login, { say, stopped: waitForStopSignal() });
 }
 
-/** The report for people, 80 columns wide; in colour if standard output is a terminal. */
+/** Formats the report for people, 80 columns wide; in colour if standard output is a terminal. */
 function formatReport(report: CheckReport, verbose: boolean): string {
   const { configuration, callbackUrl, callbackUrls = {}, cms = [], answers = [], findings } = report;
   const merged = mergeEqualFindings(findings);
+  const equalAnswers = Map.groupBy(answers, (answer) => JSON.stringify(answer));
   const lines = [
-    ...[...Map.groupBy(answers, (one) => JSON.stringify(one)).values()].flatMap(answerLines),
+    ...[...equalAnswers.values()].flatMap(formatEqualAnswers),
     title('Checks'),
     ...merged.flatMap(formatFinding),
     '',
@@ -54,18 +54,20 @@ function formatReport(report: CheckReport, verbose: boolean): string {
   return lines.join('\n');
 }
 
-/** An answer of the provider, which may have come several times: its source, then each field with its type. */
-function answerLines(equal: readonly ShownAnswer[]): string[] {
-  return equal.slice(0, 1).flatMap((answer) => linesOf(answer, equal.length));
-}
-
-function linesOf({ from, status, contentType, fields, more }: ShownAnswer, count: number): string[] {
-  const times = count === 1 ? [] : `${count} times`;
-  const what = [status === undefined ? [] : `status ${status}`, contentType ?? [], times].flat().join(', ');
+/** Formats an answer that came once or several times: a line with its source, then each field with its type. */
+function formatEqualAnswers(equalAnswers: readonly ShownAnswer[]): string[] {
+  const [answer] = equalAnswers;
+  if (answer === undefined) return [];
+  const { from, status, contentType, fields, more } = answer;
+  const details: string[] = [];
+  if (status !== undefined) details.push(`status ${status}`);
+  if (contentType !== undefined) details.push(contentType);
+  if (equalAnswers.length > 1) details.push(`${equalAnswers.length} times`);
+  const heading = title(details.length === 0 ? from : `${from}: ${details.join(', ')}`);
   const width = Math.max(...fields.map(({ name }) => name.length)) + 2;
   const rows = fields.map(({ name, type }) => `  ${name.padEnd(width)}${type}`);
   const rest = more === 0 ? [] : [`  and ${more} more`];
-  return [title(what === '' ? from : `${from}: ${what}`), ...rows, ...rest, ''];
+  return [heading, ...rows, ...rest, ''];
 }
 
 const title = (text: string) => styleText('bold', text);
@@ -79,7 +81,7 @@ const labels = {
 } as const;
 const labelWidth = labels.not_checked.text.length;
 
-/** A finding: its label, then in a column its text and, after `→`, its remedy. */
+/** Formats a finding: its label, then in a column its text and, after `→`, its remedy. */
 function formatFinding({ subject, verdict, message, fix }: Finding): string[] {
   const indent = ' '.repeat(labelWidth + 4);
   const [first = '', ...rest] = wrap(`${subject}: ${message}`, 80 - indent.length);
@@ -91,18 +93,19 @@ function formatFinding({ subject, verdict, message, fix }: Finding): string[] {
 
 /** Merges findings that say the same about several subjects. */
 function mergeEqualFindings(findings: readonly Finding[]): Finding[] {
-  const equal = Map.groupBy(findings, ({ verdict, message, fix }) => JSON.stringify([verdict, message, fix]));
-  return [...equal.values()].flatMap((group) => {
-    const subject = group.map((one) => one.subject).join(', ');
-    return group.slice(0, 1).map((first) => ({ ...first, subject }));
+  const groups = Map.groupBy(findings, ({ verdict, message, fix }) => JSON.stringify([verdict, message, fix]));
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const subjects = [first, ...others].map(({ subject }) => subject);
+    return [{ ...first, subject: subjects.join(', ') }];
   });
 }
 
 /** Counts the findings by verdict: `1 problem, 2 warnings, 3 not checked.` */
 function summarize(findings: readonly Finding[]): string {
-  const count = (wanted: Finding['verdict'], one: string, many = one) => {
+  const count = (wanted: Finding['verdict'], singular: string, plural = singular) => {
     const number = findings.filter(({ verdict }) => verdict === wanted).length;
-    return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
+    return number === 0 ? [] : [`${number} ${number === 1 ? singular : plural}`];
   };
   const [problems = 'No problem found'] = count('problem', 'problem', 'problems');
   const others = [...count('warning', 'warning', 'warnings'), ...count('not_checked', 'not checked')];

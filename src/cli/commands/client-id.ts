@@ -18,7 +18,8 @@ export interface ClientIdFlags {
 }
 
 /**
- * Makes a client identifier for pages of a front end with this key file. It needs no relay and no configuration.
+ * `login-relay client-id`: makes a client identifier for pages of a front end with this key file. It needs no relay and
+ * no configuration.
  *
  * @throws {ConfigError} with all faults
  */
@@ -37,7 +38,7 @@ export function makeClientId(flags: ClientIdFlags): string {
   if (keys === undefined) {
     faults.push('--client-key-file must name a file of one or two lines, each of 32 or more characters');
   }
-  // The first three conditions are for the compiler. Each of them has reported a fault.
+  // The compiler needs the first three conditions, for each of which a fault is in the list.
   if (!days.success || !redirectUris || !keys || faults.length > 0) throw new ConfigError(faults);
   const ids = createClientIds(deriveKeysFromFile(keys).client, frontEnd, offlineAudience, Date.now);
   const id = ids.issue({ redirectUris }, days.output);
@@ -45,7 +46,7 @@ export function makeClientId(flags: ClientIdFlags): string {
   throw new ConfigError(['--redirect-uri is too long: the client_id would have more than 4 KiB']);
 }
 
-/** The secrets of a key file; undefined if it cannot be read or is not a key file. */
+/** Reads the secrets of a key file; undefined if it cannot be read or is not a key file. */
 function readKeySecrets(path: string) {
   try {
     return parseSecretLines(readTextFile(path).text.replace(/\r?\n$/, ''));

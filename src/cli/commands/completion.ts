@@ -4,9 +4,9 @@ import type { Option } from '../../config/settings/setting.ts';
 import { options } from '../../config/settings/settings.ts';
 
 /**
- * `login-relay completion <shell>`: the completion script for a shell. It calls the program as it was typed, with
- * `complete` and the words up to the cursor, and offers each line of the output: a word with its help after a tab. A
- * line with a colon stands for file names.
+ * `login-relay completion <shell>`: the completion script for a shell. The script calls the program as it was typed,
+ * with `complete` and the words up to the cursor. It offers each line of the output, which is a word and, after a tab,
+ * its help. A line with a colon stands for file names.
  */
 export const completionScripts = {
   bash: `# bash completion for login-relay
@@ -63,10 +63,10 @@ complete -c login-relay -f -a '(__fish_login_relay)'
 export type Shell = keyof typeof completionScripts;
 
 /**
- * `login-relay complete`: answers the scripts.
+ * `login-relay complete`: answers the completion scripts.
  *
- * @param words after the program's name, up to the cursor. The last one is to be completed. Bash splits `--flag=value`
- *   into three words, other shells do not
+ * @param words the words after the program's name, up to the cursor. The last word is to be completed. Bash splits
+ *   `--flag=value` into three words, other shells do not
  * @returns a line for each word to offer
  */
 export function complete(words: readonly string[], program: Command): string {
@@ -80,26 +80,27 @@ export function complete(words: readonly string[], program: Command): string {
     .join('');
 }
 
-/** The lines of all words that may follow `before`. A typed dash asks for flags. */
+/** Lists the words that may follow `before`, each as a line for the script. A typed dash asks for flags. */
 function listCandidates(program: Command, before: readonly string[], current: string): readonly string[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
-  const command = commands.find((one) => one.name() === before[0]);
+  const command = commands.find((candidate) => candidate.name() === before[0]);
   const flags = help.visibleOptions(command ?? program);
   const flag = flags.find(({ long, required }) => required && long === before.at(-1));
   if (flag) return listValues(flag);
   if (current.startsWith('-')) return flags.flatMap(describeFlag);
-  if (before.length === 0) return commands.map((one) => `${one.name()}\t${one.description()}`);
+  if (before.length === 0) return commands.map((candidate) => `${candidate.name()}\t${candidate.description()}`);
   return before.length === 1 ? (command?.registeredArguments[0]?.argChoices ?? []) : [];
 }
 
-/** The values of a flag, or the line for files; none for free text. */
+/** Lists the values of a flag, or the line for file names; nothing for free text. */
 function listValues({ long }: Flag): readonly string[] {
   const option = Object.values<Option>(options).find(({ flag }) => flag === long);
   if (option === undefined) return [];
   return option.schema === filePath ? [':'] : acceptedWords(option.schema);
 }
 
+/** The lines for the long and the short form of a flag. */
 function describeFlag({ short, long, description }: Flag): string[] {
   return [long, short].flatMap((form) => (form ? [`${form}\t${description}`] : []));
 }

@@ -13,6 +13,8 @@ export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
  * issuers; `migrate` prints the file that replaces flags and variables. Without any option, these three read the file
  * of the packaged service, and say so. `schema` prints the JSON Schema of such files.
  *
+ * @param changed whether `print` only shows what is set
+ * @returns the output
  * @throws {ConfigError}
  */
 export async function runConfigAction(
@@ -26,18 +28,16 @@ export async function runConfigAction(
   const unseen: Unseen[] = [];
   const { sources, why } = chooseSources(options, readFile);
   const given = { ...sources, readFile, newFiles: { expectCreatable }, unseen };
-  const { config: read, readings, warnings } = readConfig(given);
+  const { config, readings, warnings } = readConfig(given);
   const comment = why === undefined ? '' : `# ${why}\n`;
   if (action === 'migrate') return comment + formatMigratedFile(readings);
   if (action === 'print' && changed) return comment + formatChangedSettings(readings);
   if (action === 'print') {
-    return comment + formatConfigFile(readings, read, await discoverProviders(read));
+    return comment + formatConfigFile(readings, config, await discoverProviders(config));
   }
-  return [
-    ...(why === undefined ? [] : [`${why}.`]),
-    ...warnings.map((one) => `warning: ${one}`),
-    ...unseen.map(({ message, fix }) => `not checked: ${message}; ${fix}`),
-    unseen.length === 0 ? 'The configuration is valid.' : 'The rest of the configuration is valid.',
-    '',
-  ].join('\n');
+  const lines = why === undefined ? [] : [`${why}.`];
+  for (const warning of warnings) lines.push(`warning: ${warning}`);
+  for (const { message, fix } of unseen) lines.push(`not checked: ${message}; ${fix}`);
+  lines.push(unseen.length === 0 ? 'The configuration is valid.' : 'The rest of the configuration is valid.');
+  return `${lines.join('\n')}\n`;
 }

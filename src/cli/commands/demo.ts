@@ -13,6 +13,7 @@ export type DemoFlags = Readonly<Partial<Record<'port' | 'origin' | 'tokenDelive
  */
 export async function demo(flags: DemoFlags): Promise<void> {
   const { port, origin } = flags;
+  // npm keeps options for itself unless they follow `--`.
   if (origin === undefined && process.env['npm_config_origin'] !== undefined) {
     throw new ConfigError(['npm has taken --origin: write npm run demo -- --origin …']);
   }

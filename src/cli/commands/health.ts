@@ -13,10 +13,11 @@ import { paths } from '../../paths.ts';
 import { readTextFile } from '../../text-files.ts';
 import { print } from '../print.ts';
 
+/** Milliseconds for the whole answer. */
 const patience = 3_000;
-const largestAnswer = 16 * 1024;
+const maxAnswerSize = 16 * 1024;
 
-/** The answer of a relay. Another program may answer at this port, so nothing of any other form is printed. */
+/** The answer of a relay. Another program may answer at this port, so that text of any other form is not printed. */
 const answerSchema = v.pipe(
   v.string(),
   v.parseJson(),
@@ -38,9 +39,9 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults = createPlacedMessages();
   const warnings = createPlacedMessages();
   const file = readConfigFile(sources, readTextFile, faults, warnings);
-  const shared = { ...sources, readFile: readTextFile, faults, warnings };
-  // Check only the settings that this command uses, so that faults of others do not fail the probe.
-  const { values, reportRefusedValue } = createReading(shared, mergeOptions(sources, 'relay', file));
+  const context = { ...sources, readFile: readTextFile, faults, warnings };
+  // Only the settings that this command uses are checked, because a fault in another setting must not fail the probe.
+  const { values, reportRefusedValue } = createReading(context, mergeOptions(sources, 'relay', file));
   for (const name of ['port', 'host', 'tlsCert']) reportRefusedValue(name);
   const { port, host = '', tlsCert } = values;
   faults.expectNone();
@@ -49,7 +50,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   return answer.startsWith('ready') ? 0 : 1;
 }
 
-/** The host of a URL. A relay can listen on a wildcard address (0.0.0.0 or ::), but a client cannot connect to one. */
+/** The host for the URL of a relay. A relay can listen on 0.0.0.0 or ::, but a client cannot connect to them. */
 function hostToConnectTo(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
@@ -58,16 +59,16 @@ function hostToConnectTo(host: string): string {
 async function askReadiness(address: string): Promise<string> {
   const get = address.startsWith('https') ? getSecurely : getPlainly;
   const signal = AbortSignal.timeout(patience);
-  // The certificate names the public host, not this address. The exchange contains no secret.
+  // The certificate names the public host, not this address. The exchange contains no secret, so it is not verified.
   const request = get(address + paths.ready, { rejectUnauthorized: false, signal });
-  // The timeout may also come while the body arrives. An error without a listener would end the process.
+  // The time may be over while the body arrives, and an error without a listener would end the process.
   request.on('error', () => {});
   const [response]: IncomingMessage[] = await once(request, 'response').catch(() => []);
   return response ? await describeAnswer(response, address) : `no answer from ${address}`;
 }
 
 async function describeAnswer(response: IncomingMessage, address: string): Promise<string> {
-  const options = { limit: largestAnswer, encoding: 'utf8' } as const;
+  const options = { limit: maxAnswerSize, encoding: 'utf8' } as const;
   const body = await getRawBody(response, options).catch(() => '');
   response.destroy();
   const { success, output } = v.safeParse(answerSchema, body);
@@ -76,7 +77,7 @@ async function describeAnswer(response: IncomingMessage, address: string): Promi
     const except = unavailable.length > 0 ? `, except: ${unavailable.join(', ')}` : '';
     return `ready at ${address}${except}${memory ? '; the shared memory is away' : ''}`;
   }
-  // `: why`, without the dot at the end.
+  // The detail is `Not ready: why.`, of which `: why` is shown.
   const reason = detail?.slice('Not ready'.length, -1) ?? '';
   return `not ready (${response.statusCode}) at ${address}${reason}`;
 }

@@ -4,11 +4,11 @@ import { version } from '../../version.ts';
 import { formatAllOptions } from '../help.ts';
 import { wrap } from '../print.ts';
 
-/** The page in Markdown. Lines that begin with a dot are roff. */
+/** The manual page in Markdown. Lines that begin with a dot are roff. */
 const page = readFileSync(new URL('./manual.md', import.meta.url), 'utf8');
 
-/** The width at which help places each description below its term, indented by six spaces. */
-const narrow = 60;
+/** A width at which help places each description below its term, indented by six spaces. */
+const widthWithTermsAbove = 60;
 
 /**
  * `login-relay man`: the manual page for man(1), with the date of the release or, from source, of today.
@@ -18,14 +18,14 @@ const narrow = 60;
 export function formatManualPage(program: Command): string {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
-  // The build of the executable replaces this variable by its value.
+  // The build of the executable replaces this expression by the value that the variable has then.
   const epoch = process.env['SOURCE_DATE_EPOCH'];
   const time = epoch === undefined ? new Date() : new Date(Number(epoch) * 1000);
   const parts: Readonly<Record<string, string>> = {
     date: time.toISOString().slice(0, 10),
     version,
     commands: commands.map((command) => formatCommand(command, help)).join('\n'),
-    options: helpToMarkdown(formatAllOptions(program, narrow)),
+    options: helpToMarkdown(formatAllOptions(program, widthWithTermsAbove)),
   };
   return markdownToRoff(page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? ''));
 }
@@ -39,23 +39,23 @@ function helpToMarkdown(help: string): string {
     .replaceAll(/^ {6}/gm, '');
 }
 
-/** A section of the manual page without markup, for a terminal. */
+/** Returns a section of the manual page without markup, for a terminal. */
 export function manualSection(name: 'ENVIRONMENT' | 'EXIT STATUS'): string {
-  const [, after = ''] = page.split(`# ${name}\n`);
-  const [section = ''] = after.split(/^# /m);
-  return section.replaceAll('`', '').replaceAll(/^: (.*)$/gm, (_, text: string) =>
+  const [, fromSection = ''] = page.split(`# ${name}\n`);
+  const [section = ''] = fromSection.split(/^# /m);
+  const formatDescription = (text: string) =>
     wrap(text, 74)
       .map((line) => `      ${line}`)
-      .join('\n'),
-  );
+      .join('\n');
+  return section.replaceAll('`', '').replaceAll(/^: (.*)$/gm, (_, text: string) => formatDescription(text));
 }
 
+/** Formats a command with its own flags. The page lists the relay's settings elsewhere, once for all commands. */
 function formatCommand(command: Command, help: Help): string {
-  // The page lists the relay's settings below, so leave them out here.
-  const own = help
+  const ownFlags = help
     .visibleOptions(command)
     .filter(({ helpGroupHeading, long }) => helpGroupHeading === undefined && long !== '--help');
-  const flags = own.length === 0 ? [] : ['.RS', ...own.map(formatFlag), '.RE'];
+  const flags = ownFlags.length === 0 ? [] : ['.RS', ...ownFlags.map(formatFlag), '.RE'];
   const title = `login-relay ${help.subcommandTerm(command)}`;
   return [formatDefinition(title, command.description()), ...flags].join('\n');
 }
@@ -66,13 +66,13 @@ const formatDefinition = (term: string, text: string) => `\`${term}\`\n: ${text}
 
 /** Turns the Markdown of the page into roff, with lines of at most 80 characters. The order of the steps matters. */
 function markdownToRoff(markdown: string): string {
-  // This must come first, because it escapes text, and must not escape what later steps add. A line with a dot is roff
-  // already.
+  // Text is escaped first, because the roff that later steps add must not be escaped. A line that begins with a dot is
+  // roff already.
   const escaped = markdown.replaceAll(/^[^.\n].*/gm, formatLine);
   const withHeadings = escaped.replaceAll(/^# /gm, '.SH ').replaceAll(/^## /gm, '.SS ');
   // A definition list: a term, then a line that begins with a colon.
   const withLists = withHeadings.replaceAll(/^(.+)\n: /gm, '.TP\n$1\n');
-  // Indented code, with the empty line before it. This must come before empty lines become paragraphs.
+  // Indented code is replaced with the empty line before it, which the next step would make a paragraph.
   const withCode = withLists.replaceAll(/\n((?:^ {4}.*\n)+)/gm, (_, lines: string) => {
     const commands = lines.replaceAll(/^ {4}(.*)$/gm, '\\fB$1\\fR');
     return `.PP\n.RS 4\n.nf\n${commands}.fi\n.RE\n`;
@@ -84,7 +84,7 @@ function markdownToRoff(markdown: string): string {
   );
 }
 
-/** Escapes a line of text, including its hyphens, so that they can be copied. Code becomes bold, and *names* italic. */
+/** Escapes a line of text, and makes `code` bold and *names* italic. Unescaped hyphens could not be copied as hyphens. */
 function formatLine(line: string): string {
   const text = line.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...');
   // Indented code has no markup.

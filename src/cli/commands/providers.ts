@@ -1,10 +1,10 @@
 import type { Placeholder, Preset } from '../../providers/provider.ts';
 
-/** `login-relay providers`: the presets in aligned columns, and how to use any other provider. */
+/** `login-relay providers`: formats the presets in aligned columns, and says how to use any other provider. */
 export function formatProviders(presets: readonly Preset[]): string {
   const rows = [['name', 'provider', 'needs', 'scope'], ...presets.map(formatRow)];
   const lines = rows.map((cells) => {
-    const padded = cells.map((cell, column) => cell.padEnd(widthOf(rows, column)));
+    const padded = cells.map((cell, column) => cell.padEnd(widthOfColumn(rows, column)));
     return padded.join('  ').trimEnd();
   });
   return [
@@ -16,7 +16,7 @@ export function formatProviders(presets: readonly Preset[]): string {
   ].join('\n');
 }
 
-const widthOf = (rows: readonly string[][], column: number) =>
+const widthOfColumn = (rows: readonly string[][], column: number) =>
   Math.max(...rows.map((cells) => cells[column]?.length ?? 0));
 
 function formatRow({ name, title, host, tenant, provider: { scope } }: Preset): string[] {

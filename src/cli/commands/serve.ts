@@ -30,33 +30,33 @@ export async function serve(sources: OptionSources): Promise<void> {
   );
   const { socket } = manager;
   if (socket) warnOfUnusedAddress(sources, logger);
-  // Handle signals from here on, because a signal during the start would end the process by default.
+  // Signals are handled before the start, because by default a signal during the start would end the process.
   const stopped = waitForStopSignal();
   const reloads = handleReloadSignals();
   if (config.certificate) watchFiles(config.certificate.files, reloads.request);
 
   const relay = await startRelay(config, logger, socket);
   const { address, metricsAddress } = relay;
-  // Undefined, so that the log leaves it out, unless true.
-  const socketActivated = socket && true;
+  // The log leaves out what is undefined.
+  const socketActivated = socket ? true : undefined;
   logger.info({ address, socketActivated, metricsAddress, ...callbacksOf(config) }, 'listening');
   manager.ready();
 
   const readAgain = () => {
     const reading = read();
-    const further = findRestartWarnings(config, reading.config, socket !== undefined);
-    return { ...reading, warnings: [...reading.warnings, ...further] };
+    const restartWarnings = findRestartWarnings(config, reading.config, socket !== undefined);
+    return { ...reading, warnings: [...reading.warnings, ...restartWarnings] };
   };
-  const nextReload = async (): Promise<undefined> => {
+  const reloadOnce = async (): Promise<undefined> => {
     await reloads.next();
     await reload(relay, readAgain, logger, manager);
   };
   let signal: NodeJS.Signals | undefined;
-  while (signal === undefined) signal = await Promise.race([stopped, nextReload()]);
+  while (signal === undefined) signal = await Promise.race([stopped, reloadOnce()]);
   const requestsInFlight = relay.requestsInFlight();
   logger.info({ signal, requestsInFlight }, 'stopping');
   if (signal === 'SIGINT' && requestsInFlight > 0) {
-    // Do not await it, because the relay must stop even if nobody reads this output.
+    // This is not awaited, because the relay must stop even if nobody reads the output.
     printError(describeWaiting(requestsInFlight));
   }
   await Promise.all([manager.stopping(), relay.close()]);
@@ -70,8 +70,8 @@ function callbacksOf({ registrations }: Config) {
 }
 
 /**
- * Warns about a port or host in flags or variables, because systemd's socket replaces them. Those of a file are ignored
- * silently.
+ * Warns about a port or host in flags or variables, because systemd's socket replaces them. A port or host in a file
+ * causes no warning.
  */
 function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   for (const name of ['port', 'host'] as const) {
@@ -82,13 +82,14 @@ function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
 }
 
 function describeWaiting(requests: number): string {
-  const what = requests === 1 ? '1 request' : `${requests} requests`;
-  const most = limits.stopTime / 1000;
-  return `Stopping: waiting for ${what} in flight, ${most} seconds at most.\nPress Ctrl-C again to end at once.\n`;
+  const waitedFor = requests === 1 ? '1 request' : `${requests} requests`;
+  const seconds = limits.stopTime / 1000;
+  return `Stopping: waiting for ${waitedFor} in flight, ${seconds} seconds at most.\nPress Ctrl-C again to end at once.\n`;
 }
 
-function explainNotifyFailure(error: string): string {
-  if (error !== 'ENOENT') return 'systemd-notify has failed: systemd does not know the state of this process';
+/** Explains why the service manager does not learn the state of the relay. @param code the code of the error */
+function explainNotifyFailure(code: string): string {
+  if (code !== 'ENOENT') return 'systemd-notify has failed: systemd does not know the state of this process';
   return (
     'NOTIFY_SOCKET is set, but there is no program systemd-notify, so nothing learns that the relay is ready. ' +
     'In a container, start it with --sdnotify=conmon (Podman), or unset NOTIFY_SOCKET'

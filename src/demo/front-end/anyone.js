@@ -1,5 +1,5 @@
 import { createLogin } from 'http://localhost:8000/client.js';
-import { fail, greet } from './page.js'; // They show a user, and an error.
+import { fail, greet } from './page.js'; // These two show a user, and an error.
 
 const relay = 'http://localhost:8000/auth/provider';
 const redirectUri = location.origin + location.pathname;
@@ -30,7 +30,7 @@ document.getElementById('login').onclick = async () => {
   }
 };
 document.getElementById('logout').onclick = () => login.logout().catch(fail);
-// At first, and after each change, also in another tab.
+// Called at first, and after each login or logout, also in another tab.
 login.onChange(() => login.user().then(greet, fail));
-// Such as: the person cancelled.
+// Shows why a login failed, for example because the person cancelled it.
 login.ready.catch(fail);

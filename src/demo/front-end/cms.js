@@ -1,4 +1,4 @@
-import { fail, greet } from './page.js'; // They show a user, and an error.
+import { fail, greet } from './page.js'; // These two show a user, and an error.
 
 // What Decap CMS and Sveltia CMS do: open a popup, repeat its greeting, and take the
 // result that it posts.

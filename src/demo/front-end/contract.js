@@ -1,4 +1,4 @@
-import { fail, greet } from './page.js'; // They show a user, and an error.
+import { fail, greet } from './page.js'; // These two show a user, and an error.
 
 // Take the token out of the address first, so that it does not stay in the history.
 const { access_token: token, state } = Object.fromEntries(new URLSearchParams(location.search));

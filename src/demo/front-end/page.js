@@ -1,16 +1,16 @@
-// What the pages of all deliveries share: what they show. The script of each page logs in.
+// All pages of the demo show the user, errors and the requests with this script. The script of each page logs in.
 
 const element = (id) => document.getElementById(id);
 const relay = document.querySelector('meta[name="login-relay"]').content;
 const clientId = document.querySelector('meta[name="client-id"]').content;
 
-/** Shows who is logged in. @param user null: nobody */
+/** Shows who is logged in. @param user null if nobody is */
 export function greet(user) {
   element('out').hidden = user !== null;
   element('in').hidden = user === null;
   element('name').textContent = user?.name ?? '';
   element('account').textContent = user?.login ?? '';
-  // Somebody who is not logged in may have to read why.
+  // If nobody is logged in, the problem may be the reason, and stays.
   if (user !== null) showProblem('');
 }
 
@@ -26,14 +26,14 @@ function showProblem(text) {
 }
 
 element('login').addEventListener('click', () => showProblem(''));
-// Whether the script of the page could be loaded: it imports the relay's client.
+// The script of the page imports the relay's client, so that it cannot be loaded while the relay does not run.
 import(document.querySelector('#script').src).catch((error) =>
   fail(error instanceof TypeError ? new Error(`The relay at ${relay} did not answer. Reload the page.`) : error),
 );
 
 const toCome = [...element('steps').children];
 
-/** Shows the requests to the relay, as they happen. Until the login begins, those to come follow. */
+/** Shows the requests to the relay as they happen. Until the login begins, the requests to come follow. */
 function followSteps() {
   const source = new EventSource('/steps');
   source.onmessage = ({ data }) => {
@@ -41,7 +41,7 @@ function followSteps() {
     const hasBegun = shown.some(({ request }) => request === toCome[0].textContent);
     element('steps').replaceChildren(...shown.map(stepItem), ...(hasBegun ? [] : toCome));
   };
-  // A browser has few connections to one server, so hidden tabs give theirs back.
+  // A hidden tab closes its connection, because a browser has few connections to one server.
   document.addEventListener('visibilitychange', () => source.close(), { once: true });
 }
 

@@ -8,12 +8,12 @@ export const limits = {
   handshakeTime: 10_000,
   /** For the headers of a request, from the connection or from the first byte on a kept connection. */
   headersTime: 10_000,
-  /** For a whole request, from the start of its headers. An upload to a provider's API takes longest. */
+  /** For a whole request, from the start of its headers. An upload to a provider's API takes the longest. */
   requestTime: 600_000,
   answerTime: 30_000,
   /** For a connection without a request. It is longer than the 120 s of common balancers, so that they close first. */
   keepAliveTime: 125_000,
-  /** For a client that still sends after its response is written, to read it. */
+  /** For a client to read its response while it still sends. The connection is closed then. */
   lingerTime: 1_000,
   stopTime: 30_000,
   /** For kept connections without a request while the relay stops. */
@@ -22,22 +22,22 @@ export const limits = {
   // Requests
 
   headerSize: 16 * 1024,
-  /** A browser sends all cookies with every request: those of its sessions, and of an application behind the relay. */
+  /** A browser sends all cookies with every request, also those of an application behind the relay. */
   headerSizeWithCookies: 64 * 1024,
   headers: 200,
-  /** Requests of one connection in the process. One is handled, the others wait. */
+  /** Requests of one connection that are read before the first of them is answered (pipelining). */
   requestsOfConnection: 16,
   /** Chunks of a body below `smallChunkSize` that arrive together. */
   smallChunks: 512,
   smallChunkSize: 64,
   parameters: 100,
-  /** Of a request to the token or the revocation endpoint. */
+  /** For a request to the token or the revocation endpoint. */
   requestBodySize: 16 * 1024,
   /** For reading such a body, or one as small for the provider's API. */
   requestBodyTime: 10_000,
   codeLength: 4096,
   frontEndStateSize: 2048,
-  /** A sealed request that does not fit into the `state` at the provider. Eight cookies hold it. */
+  /** A sealed request that does not fit into the `state` at the provider. Up to eight cookies hold it. */
   keptRequestLength: 5600,
   returnToLength: 2048,
   loginHintLength: 256,

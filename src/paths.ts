@@ -3,7 +3,7 @@ import { version } from './version.ts';
 /** The paths that no configuration changes. All other endpoints are below the path of a registration. */
 export const paths = {
   user: '/api/user',
-  /** Where a CMS starts logins unless its configuration has an `auth_endpoint`. */
+  /** The path at which a CMS starts logins, unless its configuration has an `auth_endpoint`. */
   cmsLogin: '/auth',
   session: '/auth/session',
   sessionRefresh: '/auth/session/refresh',
@@ -24,28 +24,28 @@ export const ownPaths: readonly string[] = [
 ];
 
 /** Whether two paths are the same, or one is below the other. A final slash does not count. */
-export function doPathsOverlap(one: string, other: string): boolean {
-  // The shorter path comes first, and its slash keeps `/auth` from matching `/authors`.
-  const [above, below] = [one, other].map((path) => path.replace(/\/?$/, '/')).sort();
-  return below?.startsWith(above ?? '') === true;
+export function doPathsOverlap(first: string, second: string): boolean {
+  // The slash keeps `/auth` from overlapping with `/authors`.
+  const withSlash = (path: string) => path.replace(/\/?$/, '/');
+  return withSlash(first).startsWith(withSlash(second)) || withSlash(second).startsWith(withSlash(first));
 }
 
-/** Where logins at a registration start. Its other endpoints are below. */
+/** The path at which logins at a registration start. Its other endpoints are below. */
 export function registrationPath(name: string): string {
   return `/auth/${name}`;
 }
 
-/** Where logins at a registration end, unless it has a `callback-path`. */
+/** The path at which logins at a registration end, unless it has a `callback-path`. */
 export function defaultCallbackPath(name: string): string {
   return `${registrationPath(name)}/callback`;
 }
 
-/** Where a reverse proxy asks whether a request to a resource may pass. */
+/** The path at which a reverse proxy asks whether a request to a resource may pass. */
 export function checkPath(resource: string): string {
   return `/auth/check/${resource}`;
 }
 
-/** Where a reverse proxy sends a request on that the check has not let pass, if it cannot pass the answer of the check. */
+/** The path to which a reverse proxy passes a refused request, if it cannot pass the answer of the check on. */
 export function answerPath(resource: string): string {
   return `/auth/answer/${resource}`;
 }
@@ -61,12 +61,12 @@ export const doorPaths = {
   user: `${ownPrefix}user`,
 } as const;
 
-/** Where the login of a browser at a resource starts, at the host of the login. */
+/** The path at which the login of a browser at a resource starts, at the host of the login. */
 export function doorStartPath(registration: string, resource: string): string {
   return `${registrationPath(registration)}/door/${resource}`;
 }
 
-/** The name of the registration in a path, and the name below it if there is only one. */
+/** The name of the registration in a path, and the name below it, if exactly one follows. */
 export function namesInPath(path: string): Partial<Record<'registration' | 'below', string>> {
   return /^\/auth\/(?<registration>[^/]+)(?:\/(?<below>[^/]+)$)?/.exec(path)?.groups ?? {};
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 /** A small text file, and who besides its owner may read it. */
 export interface TextFile {
   readonly text: string;
-  /** The bytes of the file. Undefined if a test or the demo makes the text up. */
+  /** The bytes of the file; undefined if a test or the demo makes the text up. */
   readonly bytes?: Buffer;
   readonly readableByGroup?: boolean;
   readonly readableByOthers: boolean;
@@ -63,7 +63,7 @@ const unreadable: Readonly<Record<string, string>> = {
   EISDIR: 'names a directory, not a file',
 };
 
-/** Why a file cannot be read, as the end of a fault. */
+/** Says why a file cannot be read, as the end of a fault. */
 export function whyUnreadable(error: unknown): string {
   return unreadable[codeOf(error)] ?? 'names a file that cannot be read';
 }
@@ -71,7 +71,8 @@ export function whyUnreadable(error: unknown): string {
 /** Whether a file does not exist. @param orBlank whether a blank file counts as missing */
 export function isMissingFile(path: string, readFile: ReadFile, orBlank = false): boolean {
   try {
-    return readFile(path).text.trim() === '' && orBlank;
+    const isBlank = readFile(path).text.trim() === '';
+    return orBlank && isBlank;
   } catch (error) {
     // Any other error concerns an existing file.
     return codeOf(error) === 'ENOENT';

@@ -11,8 +11,9 @@ export function isLoopback({ hostname }: URL): boolean {
 export function mayBeThisMachine({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (!ipaddr.isValid(host)) return /^(.+\.)?localhost$/.test(host);
-  // The unspecified address (0.0.0.0) reaches this machine, too.
-  return ['loopback', 'unspecified'].includes(ipaddr.process(host).range());
+  const range = ipaddr.process(host).range();
+  // The unspecified address (0.0.0.0) reaches this machine as well.
+  return range === 'loopback' || range === 'unspecified';
 }
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value, which may be secret.
@@ -23,7 +24,7 @@ export const httpUrl = v.pipe(
   // URL parsers repair malformed input, which may then mean something that its author did not intend.
   v.regex(/^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/, 'must be a URL of ASCII characters, without spaces'),
   v.regex(/^https?:\/\/[^/]/i, 'must be a URL that starts with https:// (or http://)'),
-  // Check this before parsing, because the parser drops an empty user name.
+  // The user name is looked for before the text is parsed, because the parser drops an empty user name.
   v.regex(/^[^/]*\/\/[^/?@]*([/?]|$)/, 'must not hold a user name or password'),
   v.check((text) => URL.canParse(text), 'must be a valid URL'),
   v.check(isHostSpeltPlainly, 'must name its host plainly: no percent-encoding, four numbers in an IPv4'),
@@ -31,20 +32,20 @@ export const httpUrl = v.pipe(
   v.check((url) => !url.href.includes('#'), 'must not have a fragment (#…)'),
 );
 
-/** The URL of one host, except that an origin may have a `*`. */
+/** An `httpUrl` with exactly one host, without `*`. */
 export const plainUrl = v.pipe(
   httpUrl,
   v.check((url) => !/[,*]/.test(url.hostname), 'must name one host, with no comma and no * in it'),
 );
 
-/** Whether a text spells the host as the parser does. An IPv6 address has many spellings. */
+/** Whether a URL has its host as the parser returns it. An IPv6 address may have any spelling. */
 function isHostSpeltPlainly(text: string): boolean {
-  const [, written] = /^[^/]*\/\/(\[.*\]|[^/?:]*)/.exec(text) ?? [];
+  const [, spelling] = /^[^/]*\/\/(\[.*\]|[^/?:]*)/.exec(text) ?? [];
   const hostname = URL.parse(text)?.hostname;
-  return hostname?.startsWith('[') || written?.toLowerCase() === hostname;
+  return hostname?.startsWith('[') || spelling?.toLowerCase() === hostname;
 }
 
-/** Why a URL cannot be used: its query has a parameter that the relay adds itself. Undefined if it has none. */
+/** Says which parameter in the query of a URL the relay adds itself; undefined if there is none. */
 export function whyQueryIsTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
   const taken = parameters.find((parameter) => url?.searchParams.has(parameter));
   return taken && `must not have ${taken} in its query: the relay adds it`;
@@ -62,26 +63,26 @@ linkLocal.addAddress('fd20:ce::254', 'ipv6');
 linkLocal.addAddress('100.100.100.200');
 const metadataHost = /^metadata\.google\.internal\.?$/;
 
-/** Whether a host is link-local, or a cloud's metadata service, which would give away the machine's credentials. */
+/** Whether a URL leads to a link-local address or a cloud's metadata service, which gives away the machine's credentials. */
 function isLinkLocal({ hostname }: URL): boolean {
   if (metadataHost.test(hostname)) return true;
   return hostname.startsWith('[') ? linkLocal.check(hostname.slice(1, -1), 'ipv6') : linkLocal.check(hostname);
 }
 
-/** The URL of a provider's endpoint. Link-local addresses are refused because of cloud metadata services. */
+/** The URL of a provider's endpoint, which cannot be a cloud's metadata service (server-side request forgery). */
 export const providerUrl = v.pipe(
   plainUrl,
   v.check((url) => !isLinkLocal(url), 'must not point to a link-local or metadata address'),
 );
 
 /**
- * The URL of a client's metadata document, if the identifier can be one.
+ * Parses a client identifier that is the URL of a metadata document; undefined if it cannot be such a URL.
  *
  * @see draft-ietf-oauth-client-id-metadata-document-02 §3
  */
 export function parseDocumentUrl(id: string): URL | undefined {
   const url = URL.parse(id);
-  // Another spelling would be another identifier: dot segments, upper case, an empty user name.
+  // Another spelling of the URL would be another identifier: with dot segments, upper case, or an empty user name.
   const isExact = url?.href === id && url.protocol === 'https:' && !id.includes('#');
   const hasUser = `${url?.username}${url?.password}` !== '';
   return isExact && !hasUser && url.pathname !== '/' ? url : undefined;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { ada, DoorRelay } from '../../browsers/support/door-relay.ts';
+import { ada } from '../../browsers/support/door-relay.ts';
+import { startWikiSite } from '../../browsers/support/wiki-site.ts';
 import { useBrowser } from '../../harness/browser/chromium.ts';
-import { granted } from '../../harness/browser/fake-browser.ts';
-import { json, redirect } from '../../harness/provider/provider-behaviours.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
 import { serve } from '../../harness/provider/serve.ts';
 
 const hour = 3_600_000;
@@ -18,18 +18,7 @@ describe('pages of a person in the cache of a browser', () => {
       response.setHeader('Content-Type', 'text/html');
       response.end(`<h1>${headers['x-forwarded-preferred-username']}</h1><a id="notes" href="/notes">Notes</a>`);
     });
-    const relay = await DoorRelay.listen();
-    const { provider } = relay;
-    const wiki = `http://wiki.localhost:${relay.port}`;
-    await relay.restart({
-      here: true,
-      relay: `resources:\n  wiki: { url: '${wiki}/', upstream: 'http://127.0.0.1:${application.port}/', browser: true }\n`,
-      frontEnds: '  app: { origin: https://app.example, token-delivery: code, resources: [wiki] }\n',
-    });
-    provider.knows(json(ada));
-    provider.pages = {
-      [new URL(provider.authorizeUrl).pathname]: (response, { url }) => redirect(granted(provider, url))(response),
-    };
+    const { relay, wiki } = await startWikiSite(application.port);
     const page = await openPage();
     const notes = async () => {
       await page.click('#notes');
@@ -44,7 +33,7 @@ describe('pages of a person in the cache of a browser', () => {
     await page.goto(`${wiki}/second`);
     expect(await notes()).to.equal('ada');
     expect(asked.slice(before)).to.deep.equal(['/second']);
-    provider.knows(json({ ...ada, sub: '43', preferred_username: 'grace' }));
+    relay.provider.knows(json({ ...ada, sub: '43', preferred_username: 'grace' }));
     relay.ahead = 4 * hour;
     await page.goto(`${wiki}/third`);
     expect(await page.textContent('h1')).to.equal('grace');

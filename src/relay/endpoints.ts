@@ -230,7 +230,7 @@ function oauthEndpoints(
       path: `${path}/revoke`,
       action: 'revoke',
       readers: clientPages,
-      handle: revocationEndpoint(served),
+      handle: revocationEndpoint(served, ownResources),
     },
     doors.some(({ resource }) => resource.secrets.length > 0) && {
       ...forPrograms,

@@ -37,7 +37,9 @@ export async function enter(doors: Doors, token: string): Promise<Entered> {
 /** The door that a token was issued for; the first one, which refuses the token, if there is none. */
 function findDoor(doors: Doors, token: string): Door {
   // Most tokens come again and again. To find a remembered one costs less than to decrypt it at the wrong doors.
-  return doors.find((door) => door.remembers(token)) ?? doors.find((door) => door.isIssuedFor(token)) ?? doors[0];
+  return (
+    doors.find((door) => door.remembers(token)) ?? doors.find((door) => door.read(token) !== undefined) ?? doors[0]
+  );
 }
 
 /**
@@ -80,8 +82,8 @@ export function createDoor(
     resource,
     issuer: by.issuer,
     remembers: (token: string): boolean => by.tokens.remembers(token, resource),
-    /** Whether a token was issued for this resource at this registration. It may have ended. */
-    isIssuedFor: (token: string): boolean => by.tokens.open(token, resource) !== undefined,
+    /** What a token of this door holds, even if it has ended. @returns undefined if it is not one of this door */
+    read: (token: string): AccessTokenContent | undefined => by.tokens.open(token, resource),
     /** Identifies a door across reloads: requests in flight continue only if the new door has the same key. */
     key: JSON.stringify([shown, resource.audience, resource.upstream]),
     /**

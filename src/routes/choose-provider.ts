@@ -1,4 +1,4 @@
-import { type DoorHost, findPlace } from '../browsers/browser-door.ts';
+import { type DoorHost, type DoorPlace, findPlace } from '../browsers/browser-door.ts';
 import { mayComeFromForeignPage } from '../browsers/browser-request.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
 import type { DoorLogin } from '../browsers/door-logins.ts';
@@ -9,16 +9,15 @@ import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
-import { readSingle, withParameters } from '../oauth/query.ts';
-import { doorPaths } from '../paths.ts';
-import { type OtherAccount, redirectThroughProxy, siteOf, startOf } from './enter-door.ts';
+import { readSingle } from '../oauth/query.ts';
+import { choiceAddress, type OtherAccount, redirectThroughProxy, siteOf, startAddress } from './enter-door.ts';
 import { recordCaller } from './protected-resource.ts';
 
 /**
  * `/.login-relay/choose` at the host of a resource: GET lets a person choose the provider of their login, POST starts the
  * login there.
  *
- * GET sets no cookie of a login, so a page that links here changes nothing. `state` names the login that began when the
+ * GET starts nothing as long as there is a choice, so a page that links here changes nothing. `state` names the login that began when the
  * browser opened a page, and with it the way back; any other text is as good as none.
  */
 export function chooseProvider(host: DoorHost): Handler {
@@ -36,9 +35,13 @@ async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
   const state = readSingle(query['state']);
   const prompt = readPrompt(query['prompt']);
   const login = state === undefined ? undefined : logins.find(ctx, state);
-  // Another tab has logged in, or a reload has left one provider, whose login starts without a question.
-  const isNeedless = places.length === 1 || (prompt === undefined && (await isLoggedIn(host, ctx, login)));
-  if (isNeedless) {
+  const [only, another] = places;
+  if (another === undefined && prompt !== undefined) {
+    startAt(only, host, ctx, state, prompt);
+    return;
+  }
+  // Another tab has logged in, or a reload has left one provider: the page itself starts the login there.
+  if (another === undefined || (prompt === undefined && (await isLoggedIn(host, ctx, login)))) {
     redirectThroughProxy(ctx, origin + (login?.wayBack ?? '/'));
     return;
   }
@@ -74,14 +77,19 @@ async function startChosen(host: DoorHost, ctx: Context): Promise<void> {
   const place = findPlace(host, provider);
   // A reload has taken the provider away since the page was shown, or somebody has made this name up.
   if (place === undefined) {
-    redirect(ctx, withParameters(origin + doorPaths.choose, { state, ...(prompt && { prompt }) }));
+    redirect(ctx, choiceAddress(host, logins.find(ctx, state) === undefined ? undefined : state, prompt));
     return;
   }
-  ctx.state.registration = place.served.registration.name;
   cookies.rememberChoice(ctx, place.served.registration.name);
-  // The person asks for this login, also somebody who has just logged in with another account.
+  startAt(place, host, ctx, state, prompt);
+}
+
+/** Starts a login that the person asks for, at this provider. @param state of the login that brought the browser here */
+function startAt(place: DoorPlace, { logins }: DoorHost, ctx: Context, state = '', prompt: OtherAccount): void {
+  ctx.state.registration = place.served.registration.name;
+  // Otherwise, somebody who has just logged in with another account would be told that the cookie is missing.
   logins.forgetFinished(ctx);
-  redirect(ctx, startOf(place, logins.goOn(ctx, state), { prompt }));
+  redirect(ctx, startAddress(place, logins.goOn(ctx, state), { prompt }));
 }
 
 const readPrompt = (given: unknown): OtherAccount => (given === 'select_account' ? given : undefined);

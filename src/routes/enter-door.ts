@@ -10,7 +10,7 @@ import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import type { AskedRequest } from '../http/forwarded-request.ts';
 import { hasResourceToken } from '../oauth/authorization-header.ts';
-import { withParameters } from '../oauth/query.ts';
+import { optionalParameter, withParameters } from '../oauth/query.ts';
 import { doorPaths } from '../paths.ts';
 import { type Entered, enter } from '../resources/door.ts';
 import { createChallenge, recordCaller, requireToken } from './protected-resource.ts';
@@ -74,8 +74,8 @@ export type OtherAccount = 'select_account' | undefined;
 function beginLogin(host: DoorHost, ctx: Context, wayBack: string, prompt?: OtherAccount): string {
   const challenge = host.logins.begin(ctx, { wayBack });
   const [place, another] = host.places;
-  if (another === undefined) return startOf(place, challenge, { prompt });
-  return addressWith(host.origin + doorPaths.choose, challenge, prompt);
+  if (another === undefined) return startAddress(place, challenge, { prompt });
+  return choiceAddress(host, challenge, prompt);
 }
 
 /** Begins the renewal of a login, at its own provider. @returns the address where it starts */
@@ -84,11 +84,11 @@ function beginRenewal(host: DoorHost, ctx: Context, { door, opened }: Entered, w
   const [first] = host.places;
   const place = findPlace(host, door.resource.registration) ?? first;
   const challenge = host.logins.begin(ctx, { wayBack, renews: { login, sub } });
-  return startOf(place, challenge, { loginHint: email ?? name });
+  return startAddress(place, challenge, { loginHint: email ?? name });
 }
 
 /** The address at the host of the login where a login that has begun starts, with its ticket. */
-export function startOf(
+export function startAddress(
   { served, door }: DoorPlace,
   challenge: string,
   { loginHint, prompt }: { readonly loginHint?: string | undefined; readonly prompt?: OtherAccount },
@@ -97,8 +97,14 @@ export function startOf(
   return addressWith(`${served.issuer}/door/${door.resource.name}`, ticket, prompt);
 }
 
-const addressWith = (url: string, state: string, prompt: OtherAccount) =>
-  withParameters(url, prompt === undefined ? { state } : { state, prompt });
+/** The address where a person chooses the provider. @param state of a login that has begun */
+export const choiceAddress = ({ origin }: DoorHost, state: string | undefined, prompt: OtherAccount): string =>
+  addressWith(origin + doorPaths.choose, state, prompt);
+
+function addressWith(url: string, state: string | undefined, prompt: OtherAccount): string {
+  const parameters = [...optionalParameter('state', state), ...optionalParameter('prompt', prompt)];
+  return parameters.length === 0 ? url : withParameters(url, parameters);
+}
 
 function redirectToLogin(ctx: Context, start: string): void {
   ctx.state.startsLogin = true;

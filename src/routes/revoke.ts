@@ -3,6 +3,7 @@ import type { Served } from '../front-ends/front-ends.ts';
 import { type RefreshTokenContent, timeLeft } from '../grants/refresh-tokens.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
+import type { Doors } from '../resources/door.ts';
 import { looksSealed } from '../sealing/seal.ts';
 import type { MachineRequest } from './authenticate-machine.ts';
 import { endAtDoors, endRefreshes } from './end-login.ts';
@@ -11,13 +12,19 @@ import { ownerOf } from './grantee.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can revoke. The token may be a
- * refresh token of the relay, or an access token.
+ * refresh token of the relay, or an access token, also one that another registration issued for the same resource.
  *
+ * @param resources the doors of each resource of the registration
  * @see RFC 7009
  */
-export function revocationEndpoint(served: Served): Handler {
+export function revocationEndpoint(served: Served, resources: readonly Doors[]): Handler {
   const serve = async (request: EndpointRequest) => {
-    await revoke(request, requireParameter(request.parameters, 'token'));
+    await revoke(request, requireParameter(request.parameters, 'token'), resources);
+    request.ctx.body = {};
+  };
+  /** Ends a token of a machine, whichever of its secrets or keys got the token. Any other token is ignored. */
+  const revokeOfMachine = async (request: MachineRequest) => {
+    await endedByAccessToken(request, requireParameter(request.parameters, 'token'), resources);
     request.ctx.body = {};
   };
   // Accept a client that has expired, because its tokens may still be valid at the provider.
@@ -25,7 +32,7 @@ export function revocationEndpoint(served: Served): Handler {
 }
 
 /** Finds out what kind of token it is, and ends its login. */
-async function revoke(request: EndpointRequest, token: string): Promise<void> {
+async function revoke(request: EndpointRequest, token: string, resources: readonly Doors[]): Promise<void> {
   const { grants, registration } = request;
   const content = grants.refreshTokens.openExpired(token, ownerOf(request));
   if (content !== undefined) {
@@ -33,7 +40,7 @@ async function revoke(request: EndpointRequest, token: string): Promise<void> {
     return;
   }
   // Nothing else is to be revoked, because only a refresh token contains the provider's tokens.
-  if (await endedByAccessToken(request, token)) return;
+  if (await endedByAccessToken(request, token, resources)) return;
   // 200 would be wrong, because the login may continue, and no provider knows this token.
   if (looksSealed(token)) throw new RelayError('grant_invalid');
   if (registration.isGood(token)) await revokeOnce(request, { accessToken: token });
@@ -68,18 +75,17 @@ async function revokeUnknownToken(request: EndpointRequest, accessToken: string)
   await registration.limitRevocation(address, call, frontEnd.client && group).catch(ignoreUnknown);
 }
 
-/** Ends a token of a machine, whichever of its secrets or keys got the token. Any other token is ignored. */
-async function revokeOfMachine(request: MachineRequest): Promise<void> {
-  await endedByAccessToken(request, requireParameter(request.parameters, 'token'));
-  request.ctx.body = {};
-}
-
 /** Ends the login of an access token for a resource. @returns false if it is none, or not the front end's own */
-async function endedByAccessToken(request: EndpointRequest | MachineRequest, token: string): Promise<boolean> {
-  const { ctx, frontEnd, grants, doors } = request;
-  const open = grants.accessTokens.reader(token);
-  for (const { resource } of doors) {
-    const opened = open(resource);
+async function endedByAccessToken(
+  request: EndpointRequest | MachineRequest,
+  token: string,
+  resources: readonly Doors[],
+): Promise<boolean> {
+  const { ctx, doors, frontEnd, grants } = request;
+  const openHere = grants.accessTokens.reader(token);
+  for (const door of resources.flat()) {
+    const { resource } = door;
+    const opened = doors.includes(door) ? openHere(resource) : door.read(token);
     const isOwn = opened?.credential ? opened.frontEnd === frontEnd.name : opened?.audience === frontEnd.audience;
     if (opened === undefined || !isOwn) continue;
     ctx.state.resource = resource.name;

@@ -243,6 +243,9 @@ describe('the choice of a provider at a resource', () => {
       expect(answer.headers['location'], name).to.equal(`${choose}?state=${state}`);
       expect(setCookies(answer), name).to.deep.equal([]);
     }
+    // What nobody has begun is not repeated, however long it is.
+    const junk = await person.open(choose, ownForm, 'POST', `provider=third&state=${'x'.repeat(5000)}`);
+    expect(junk.headers['location']).to.equal(choose);
     for (const body of [`provider=provider&provider=second&state=${state}`, 'provider=%ff']) {
       expect((await person.open(choose, ownForm, 'POST', body)).status, body).to.equal(400);
     }
@@ -334,6 +337,15 @@ describe('a list of one provider', () => {
     expect((await person.visit(choose)).text).to.equal('second:42 at / with ');
     expect((await relay().person().visit(choose)).text).to.equal('second:42 at / with ');
     expect(person.cookies(wiki).has(choiceCookie)).to.equal(false);
+  });
+
+  it('lets a person who is logged in choose another account, by the same link as several', async () => {
+    const person = relay().person();
+    await person.visit(`${wiki}/notes`);
+    relay().second.knows(json({ ...eve, sub: '43' }));
+    expect((await person.visit(`${choose}?prompt=select_account`)).text).to.equal('second:43 at / with ');
+    const start = person.trail.findLast((address) => address.includes('/door/wiki')) ?? '';
+    expect(new URL(start).searchParams.get('prompt')).to.equal('select_account');
   });
 
   it('asks for another account at it at once', async () => {

@@ -146,6 +146,21 @@ describe('the configuration of a resource that opens to browsers', () => {
     ]);
   });
 
+  it('hides no page of a front end behind the addresses of the relay', () => {
+    const at = (page: string, hidden: string) =>
+      faults(
+        file('browser: true', {
+          frontEnds: `front-ends: { app: { origin: https://wiki.example.com, token-delivery: code, resources: [wiki], frontend-url: 'https://wiki.example.com${page}', redirect-uris: ['https://wiki.example.com/', 'https://wiki.example.com${hidden}'] } }`,
+        }),
+      );
+    const why = 'is below /.login-relay/, where the relay answers at the host of resources.wiki';
+    expect(at('/', '/a')).to.deep.equal([]);
+    expect(at('/.login-relay/choose', '/.login-relay/callback')).to.deep.equal([
+      `@ front-ends.app.frontend-url "https://wiki.example.com/.login-relay/choose" ${why}`,
+      `@ front-ends.app.redirect-uris ${why}`,
+    ]);
+  });
+
   it('takes the name of an endpoint from providers', () => {
     const text = file('browser: true')
       .replaceAll('github:', 'answer:')

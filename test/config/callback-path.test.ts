@@ -103,6 +103,8 @@ describe('a callback path', () => {
     '/auth/session/refresh',
     '/auth/logout',
     '/auth/check/callback',
+    '/.login-relay/choose',
+    '/.Login-Relay/x/',
   ]) {
     it(`is refused at a path of the relay: ${path}`, () => {
       expect(onlyFault(withPath(path, { provider: 'github' }))).to.contain('path of the relay');

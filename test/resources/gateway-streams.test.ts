@@ -429,7 +429,7 @@ describe('the time of the gateway', () => {
       key: '',
       issuer: '',
       remembers: () => true,
-      isIssuedFor: () => true,
+      read: () => opened,
       whyClosedTo: async () => undefined,
       open: async () => opened,
       holderName: () => 'a',

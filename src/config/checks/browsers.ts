@@ -1,4 +1,5 @@
-import type { Readings, ResourceReading } from '../readings.ts';
+import { doPathsOverlap, ownPrefix } from '../../paths.ts';
+import type { FrontEndReading, Readings, ResourceReading } from '../readings.ts';
 
 /** Checks the resources that open to browsers. */
 export function checkBrowserSettings(readings: Readings): void {
@@ -7,7 +8,7 @@ export function checkBrowserSettings(readings: Readings): void {
   }
 }
 
-function checkBrowser(resource: ResourceReading, { relay, resources }: Readings): void {
+function checkBrowser(resource: ResourceReading, { relay, resources, frontEnds }: Readings): void {
   const { values, browser, reportFault } = resource;
   const { lifetime, renew } = browser?.values ?? {};
   if (lifetime !== undefined && renew !== undefined && renew > lifetime) {
@@ -20,6 +21,19 @@ function checkBrowser(resource: ResourceReading, { relay, resources }: Readings)
     browser?.reportEntryFault(`needs trusted-proxies: only a trusted reverse proxy can say what a browser asks for`);
   }
   reportSharedHost(resource, relay.baseUrl, resources);
+  for (const frontEnd of frontEnds) reportHiddenPages(frontEnd, resource);
+}
+
+/** Reports pages of a front end that the relay's own addresses at the host of a resource would hide. */
+function reportHiddenPages({ values, reportFault }: FrontEndReading, { name, values: { url = '' } }: ResourceReading) {
+  const host = URL.parse(url)?.host;
+  const isHidden = (page: string) => {
+    const place = URL.parse(page);
+    return place !== null && place.host === host && doPathsOverlap(ownPrefix, place.pathname) && place.pathname !== '/';
+  };
+  const why = `is below ${ownPrefix}, where the relay answers at the host of resources.${name}`;
+  if (isHidden(values.frontendUrl?.href ?? '')) reportFault('frontendUrl', why);
+  if (values.redirectUri?.some(isHidden)) reportFault('redirectUri', why);
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   endpointNames,
   namesInPath,
   ownPaths,
+  ownPrefix,
   paths,
   registrationPath,
 } from '../../paths.ts';
@@ -37,7 +38,7 @@ function whyPathIsTaken(path: string, reading: RegistrationReading, readings: Re
 function findOwnPath(path: string, { relay }: Readings): string | undefined {
   const { pathname: base } = new URL(relay.baseUrl);
   // Below `/auth`, only the paths of registrations and some endpoints are taken.
-  const fixed = ownPaths.filter((ownPath) => ownPath !== paths.cmsLogin);
+  const fixed = [...ownPaths.filter((ownPath) => ownPath !== paths.cmsLogin), ownPrefix];
   if (base !== '/') fixed.push(base);
   const found = fixed.find((ownPath) => doPathsOverlap(ownPath.toLowerCase(), path));
   return found ?? (isSame(path, paths.cmsLogin) ? paths.cmsLogin : undefined);

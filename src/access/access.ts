@@ -41,7 +41,7 @@ export interface Evidence {
   readonly subjectId?: string | undefined;
 }
 
-/** What a process remembers of verdicts. It survives a reload of the configuration. */
+/** The memory of a process for verdicts. It survives a reload of the configuration. */
 export type AccessMemory = ReturnType<typeof createAccessMemory>;
 
 export function createAccessMemory({ now }: Home) {
@@ -73,7 +73,7 @@ export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoi
     /**
      * Decides whether the person of these tokens may log in, and says who it is. The verdict is kept for a minute.
      *
-     * @param allows all of them must match; undefined ones always do
+     * @param allows all of them must match. An undefined `allow` matches everybody
      * @param question undefined if the identity does not matter
      * @param observe called with each call to the provider
      * @throws {RelayError} `access_unchecked` if the provider did not say; `identity_unknown` if its answer has no id;
@@ -177,7 +177,7 @@ function accountNameIn(record: Item, access: AccessAnswers | undefined): string 
   const { users } = access ?? {};
   const ownField = users?.kind === 'values' && users.from === undefined ? users.name : undefined;
   const fields = ownField === undefined ? nameFields : [ownField, ...nameFields];
-  // An ambiguous address is not shown, because it could pass for another one.
+  // An ambiguous address is not shown, because it could pass for another address.
   const mayBeShown = (text: string) => !hasAtSign(text) || isAddress(text);
   const found = fields.map((field) => textIn(record, field)).find((text) => text !== undefined && mayBeShown(text));
   const visible = found?.replaceAll(/\p{C}/gu, '');

@@ -1,7 +1,7 @@
 /**
  * An e-mail address with exactly one `@`. In `mallory@evil.test@example.com`, some programs read the domain after the
  * first `@`, others after the last, and some treat two other at signs of Unicode as `@`. An attacker with such an
- * address, even a verified one, could pass for somebody at `example.com`.
+ * address, even if it is verified, could pass for somebody at `example.com`.
  */
 const address = /^[^\s\p{C}@\uff20\ufe6b]+@([^\s\p{C}@\uff20\ufe6b]+)$/u;
 

@@ -11,7 +11,7 @@ import {
 /** Who may log in, as an `allow` of the configuration says. A person needs to match only one of its rules. */
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
   readonly groupsClaim?: string | undefined;
-  /** The registrations where people may log in. The names in the rules may begin with one, as in `github:ada`. */
+  /** The registrations where people may log in. A name in a rule may begin with a registration, as in `github:ada`. */
   readonly registrations?: readonly string[];
 };
 

@@ -17,7 +17,7 @@ export type Ask = (path: string) => Promise<UpstreamResponse>;
 const mostPages = 20;
 
 /**
- * Asks for all values of a person, from all pages, except unverified ones.
+ * Asks for all values of a person, page by page. Unverified values are left out.
  *
  * @param areGroups whether one field can hold several values
  * @throws {RelayError} if one page cannot be read, because an incomplete list must not count as complete

@@ -17,7 +17,7 @@ type NoteFault = (fault: FieldFault) => void;
  *
  * @param person the user record
  * @param note called with the reasons why a rule does not match
- * @throws {RelayError} if no rule matches, and one could not be answered
+ * @throws {RelayError} if no rule matches, and a question could not be answered
  */
 export async function askIfAllowed(
   allow: Allow,
@@ -80,7 +80,7 @@ function faultsIn(
 }
 
 /**
- * Asks several questions until the answer to one is yes. It asks four at once: a question without an answer must not
+ * Asks several questions until an answer is yes. It asks at most four at once: a question without an answer must not
  * delay the others, and one login must not take the room of other logins.
  *
  * @throws why a question failed, if no answer is yes

@@ -30,6 +30,7 @@ function valuesAt(value: unknown, path: string, elements = noElements, isOfList 
   return [];
 }
 
+/** Reads the values at a path that leads into a list. */
 function valuesInList(list: unknown[], path: string, elements: Found['elements'], isOfList: boolean): Found[] {
   const elementsWith = (index: number) => new Map(elements).set(list, index);
   const [, digits, rest = ''] = /^(\d{1,6})(?:\.(.*))?$/s.exec(path) ?? [];
@@ -92,7 +93,7 @@ function splitAtCommas(text: string): string[] {
   return names.map((name) => (isInBrackets ? name.replace(/^"(.*)"$/s, '$1') : name)).filter((name) => name !== '');
 }
 
-/** A text, or an exact number as one. A number that JSON rounded could be another person's id. */
+/** A text, or an exact number as a text. A number that JSON rounded could be another person's id. */
 function asText(value: unknown): string | undefined {
   if (typeof value === 'string' && value !== '') return value;
   return Number.isSafeInteger(value) ? `${value}` : undefined;
@@ -131,4 +132,5 @@ export function faultIn(item: Item, path: string, areGroups = false): 'missing' 
   return isReadable ? undefined : 'shape';
 }
 
+/** Whether a value is a list or an object without content. */
 const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0;

@@ -26,21 +26,21 @@ export interface Expected {
  * @see OpenID Connect Core 1.0 §3.1.3.7 and §12.2
  */
 export function readIdToken(token: string | undefined, expected: Expected): Item {
-  if (token === undefined) throw failureOf('id_token', 'missing');
+  if (token === undefined) throw wrongClaim('id_token', 'missing');
   const claims = decodeClaims(token);
-  if (claims === undefined) throw failureOf('id_token', 'shape');
+  if (claims === undefined) throw wrongClaim('id_token', 'shape');
   const { iss, aud, azp, exp, nonce, sub } = claims;
-  if (expected.issuer === undefined || iss !== expected.issuer) throw failureOf('iss', reasonOf(iss));
+  if (expected.issuer === undefined || iss !== expected.issuer) throw wrongClaim('iss', missingOrMismatch(iss));
   const audiences = [aud].flat();
-  if (!audiences.includes(expected.clientId)) throw failureOf('aud', reasonOf(aud));
-  // A token for several clients only counts if it was issued to this one.
+  if (!audiences.includes(expected.clientId)) throw wrongClaim('aud', missingOrMismatch(aud));
+  // A token for several clients only counts if it was issued to this client.
   const isOwn = azp === undefined ? audiences.length === 1 : azp === expected.clientId;
-  if (!isOwn) throw failureOf('azp', reasonOf(azp));
-  if (typeof exp !== 'number') throw failureOf('exp', exp === undefined ? 'missing' : 'shape');
-  if (!(exp * 1000 > expected.now - clockSkew * 1000)) throw failureOf('exp', 'expired');
+  if (!isOwn) throw wrongClaim('azp', missingOrMismatch(azp));
+  if (typeof exp !== 'number') throw wrongClaim('exp', exp === undefined ? 'missing' : 'shape');
+  if (!(exp * 1000 > expected.now - clockSkew * 1000)) throw wrongClaim('exp', 'expired');
   const isOfLogin = expected.nonce === undefined || (nonce !== undefined && nonce === expected.nonce.value);
-  if (!isOfLogin) throw failureOf('nonce', reasonOf(nonce));
-  if (typeof sub !== 'string' || sub === '') throw failureOf('sub', sub === undefined ? 'missing' : 'shape');
+  if (!isOfLogin) throw wrongClaim('nonce', missingOrMismatch(nonce));
+  if (typeof sub !== 'string' || sub === '') throw wrongClaim('sub', sub === undefined ? 'missing' : 'shape');
   expectSubject(sub, expected.subjectId);
   return claims;
 }
@@ -63,7 +63,7 @@ export function hashSubject(token: string | undefined): string | undefined {
  */
 export function expectSubject(sub: unknown, subjectId: string | undefined): void {
   if (subjectId === undefined || typeof sub !== 'string') return;
-  if (hashShort(sub) !== subjectId) throw failureOf('sub', 'mismatch');
+  if (hashShort(sub) !== subjectId) throw wrongClaim('sub', 'mismatch');
 }
 
 /** Only 16 bytes, because the hash is part of the refresh token, which has to fit into a request. */
@@ -79,8 +79,8 @@ function decodeClaims(token: string): Item | undefined {
   }
 }
 
-const reasonOf = (claim: unknown) => (claim === undefined ? 'missing' : 'mismatch');
+const missingOrMismatch = (claim: unknown) => (claim === undefined ? 'missing' : 'mismatch');
 
-function failureOf(field: string, reason: FieldFault['reason']): RelayError {
+function wrongClaim(field: string, reason: FieldFault['reason']): RelayError {
   return unknownIdentity([{ field, reason }]);
 }

@@ -7,7 +7,7 @@ import { type Allow, answerTo, scopesOf } from './allow.ts';
 import { type Ask, askForValues } from './ask-for-values.ts';
 import { faultIn, type Item, textIn, textOf } from './fields.ts';
 
-/** What a resource may learn about a person besides the id and the login name. */
+/** The facts that a resource may learn about a person, besides the id and the login name. */
 export const claims = ['email', 'groups'] as const;
 
 export type Claim = (typeof claims)[number];
@@ -30,7 +30,7 @@ export const isMachineId = (id: string): boolean => /^machine:/i.test(id);
 /** The identity of a machine. It has no address and no groups. */
 export const machineIdentity = (name: string): Identity => ({ sub: `machine:${name}`, preferred_username: name });
 
-/** What a resource should learn about a person. */
+/** The question who a person is, as a resource asks it. */
 export interface IdentityQuestion extends Pick<Allow, 'groupsClaim'> {
   readonly claims: readonly Claim[];
 }

@@ -12,7 +12,7 @@ import { createSeal } from '../sealing/seal.ts';
 import { times } from '../times.ts';
 
 const secretLength = 32;
-/** Milliseconds. A browser that needs another login so soon after one refuses the cookie. */
+/** Milliseconds. A browser that needs a login so soon after the last one refuses the cookie. */
 const finishedTime = 60_000;
 
 export interface DoorLogin {
@@ -20,7 +20,7 @@ export interface DoorLogin {
   readonly wayBack: string;
   /** When it began, in milliseconds since 1970. */
   readonly at: number;
-  /** The earlier login, which this one renews if the same person logs in. */
+  /** The earlier login, which this login renews if the same person logs in. */
   readonly renews?: Pick<AccessTokenContent, 'login' | 'sub'> | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface Question {
   readonly scope?: string | undefined;
   /** Whether the client can act at the API of the provider, itself or through the resource. */
   readonly usesProvider: boolean;
-  /** What the resource and the client learn about the person besides id and name. */
+  /** The facts that the resource and the client learn about the person, besides id and name. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
   readonly provider: string;
   /** The address of the form. */
@@ -38,7 +38,7 @@ export interface Question {
  * the first line that was not, and moves the focus there, so that the next Enter presses nothing. The lines need not be
  * in view together, because no small or magnified window could hold them.
  *
- * A window that is larger than the screen: in Firefox, another site can make one, and then open this page in it. So the
+ * A window that is larger than the screen: in Firefox, another site can create such a window, and then open this page in it. So the
  * page is no wider than the part on the screen, and a line below the screen is not in view. On a second screen below, the
  * pointer shows that it is.
  */
@@ -60,11 +60,11 @@ const script = `
   let width = innerWidth;
   // How far down the pointer has been.
   let lowest = 0;
-  // Pixels by which an honest window may reach beyond its screen: a maximized one has its frame there.
+  // Pixels by which an honest window may reach beyond its screen, because a maximized window has its frame there.
   const frame = 24;
-  const isSecond = (since, now) => now - since >= 1000;
+  const hasLastedASecond = (since, now) => now - since >= 1000;
   // The time of the press itself, because a busy machine delivers presses late.
-  const isQuiet = ({ timeStamp }) => isSecond(quietSince, timeStamp);
+  const isQuiet = ({ timeStamp }) => hasLastedASecond(quietSince, timeStamp);
   const endQuiet = () => {
     quietSince = performance.now();
   };
@@ -88,7 +88,7 @@ const script = `
         const top = box.top + at * height;
         const bottom = Math.min(top + height, box.bottom);
         const isInView = top > -1 && bottom < Math.min(innerHeight, lowestShown) + 1 && box.right < right + 1;
-        if (isSecond(strips[at], now)) strips[at] = seen;
+        if (hasLastedASecond(strips[at], now)) strips[at] = seen;
         else if (isInView) strips[at] ??= now;
         else strips[at] = undefined;
       }
@@ -179,7 +179,7 @@ export function consentPolicy(pages: Pages): string {
   return pages.policy({ script, sendsForms: true });
 }
 
-/** What a client says about itself. The host of its document is proved, but anybody can choose a name. */
+/** Reads who a client says it is. The host of its document is proved, but anybody can choose a name. */
 export function readAsker({ id, vouchedBy, name }: Client): Asker {
   return { host: vouchedBy === 'host' ? new URL(id).host : undefined, name };
 }
@@ -273,7 +273,7 @@ function describeItem({ text }: Pages, { label, word }: Item): Content {
   return word === undefined ? text(label) : html`${text(label)} <code>${word}</code>`;
 }
 
-/** What the client asks for, as lists with labels. */
+/** The lists of the question, each with a label: which resource, which facts, which scopes. */
 function listsOf({ resource, scope, usesProvider, learns = [] }: Omit<Question, 'asker'>) {
   const lists: { readonly label: Label; readonly items: readonly Item[] }[] = [];
   if (resource !== undefined) {

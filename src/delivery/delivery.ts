@@ -22,7 +22,7 @@ interface Delivers<Takes, Granted> {
 interface GrantedToken {
   readonly token: TokenResponse;
   readonly audience: string;
-  /** Replaces the provider's refresh token with the relay's own, if the front end may have one. */
+  /** Returns the token with a refresh token of the relay, if the front end may have any, in place of the provider's. */
   forFrontEnd(): TokenResponse;
 }
 
@@ -120,7 +120,7 @@ export function failureRedirect(target: Target, errorOf: (failure: RelayError) =
   };
 }
 
-/** The address of a target, with more parameters. Undefined ones are left out. */
+/** The address of a target, with more parameters. Undefined parameters are left out. */
 export function addressAt({ url, part, parameters }: Target, more: Parameters): string {
   const all = Object.entries({ ...more, ...parameters });
   const given = all.flatMap(([name, value]) => optionalParameter(name, value));

@@ -56,7 +56,7 @@ export function failurePage(targets: PageTargets): AnswerFailure {
     const loginUrl = notByLogin.has(code) ? undefined : loginAgainUrl(ctx, code, targets);
     const label = code === 'access_refused' ? 'log_in_otherwise' : 'log_in_again';
     const login = loginUrl === undefined ? undefined : html`<a href="${loginUrl}">${pages.text(label)}</a>`;
-    // If the front end is gone, the links would lead to another one.
+    // If the front end is gone, the links would lead to another front end.
     const hasLinks = code !== 'front_end_gone';
     answerWithPage(ctx, failure, pages, hasLinks ? { login, back } : {});
   };

@@ -27,6 +27,7 @@ export function html(strings: TemplateStringsArray, ...values: Content[]): Marku
   return { markup: strings.map((string, index) => string + toMarkup(values[index])).join('') };
 }
 
+/** Escapes content, unless it is markup already. */
 function toMarkup(content: Content): string {
   if (content === undefined) return '';
   if (typeof content === 'string') return escapeHtml(content);

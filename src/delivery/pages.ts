@@ -55,6 +55,7 @@ export function createPages(settings: PageSettings = {}) {
     /** Creates a page. @param scripts elements after the content */
     page: (title: Label, main: Markup, scripts?: Markup): string =>
       htmlPage(fill(title), main, { scripts, sheet, lang, header }),
+    /** The Content-Security-Policy of a page. */
     policy: (allowed: { readonly script?: string; readonly sendsForms?: boolean } = {}): string =>
       pagePolicy({ sheet, hasImages: logo !== undefined, ...allowed }),
   };

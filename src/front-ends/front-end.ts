@@ -40,11 +40,11 @@ export interface FrontEndSettings {
   readonly asksPeople?: boolean;
   /** The origin of its pages. Undefined for a program, and for a CMS at several addresses. */
   readonly origin: OriginPattern | undefined;
-  /** All origins of its pages. For a native front end, those of its apps and extensions. */
+  /** All origins of its pages, or for a native front end the origins of its apps and extensions. */
   readonly origins: readonly OriginPattern[];
   /** The page of a front end with one origin. Without it, a front end only takes OAuth logins. */
   readonly frontendUrl: string | undefined;
-  /** The pages that an OAuth request may name. The first one is the default. */
+  /** The pages that an OAuth request may name. The first is the default. */
   readonly redirectUris: readonly RedirectUri[];
   /** The scope of its logins, which an OAuth request can narrow. Undefined for the scope of the registration. */
   readonly scope: string | undefined;
@@ -124,6 +124,7 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
   return create(settings);
 }
 
+/** Adds to the settings of a front end how it answers failures, and how logins reach it. */
 function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, reports: Reports) {
   const { name, origin, frontendUrl, tokenDelivery, errorDelivery } = settings;
   const { issuer, peekLogin, pages } = context;
@@ -192,6 +193,7 @@ function createDeliveries(
     return { takes: 'code', succeed, fail: answerInPlace };
   }
 
+  /** The delivery of a login that an OAuth request started. */
   function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
     // The configuration may have changed since the login started.
     if (!takesOAuth) return failInPlace('client_unauthorized');
@@ -209,6 +211,7 @@ function createDeliveries(
     return { ...codeDelivery(context, audience, oauth, challenge), fail: answerInPlace };
   }
 
+  /** The delivery of a login without PKCE: to a page, to a CMS, or into a session. */
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
     if (cmsBackend) return cmsDelivery(cmsBackend, origins, pages);
     if (tokenDelivery === 'cms' || tokenDelivery === 'code' || url === undefined) return failInPlace('pkce_required');

@@ -16,7 +16,7 @@ import { namesInPath } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
 import type { FrontEnd } from './front-end.ts';
 
-/** What all requests at one path of a registration share. The provider may not have been discovered yet. */
+/** A registration as it is served at one of its paths. Its provider may not have been discovered yet. */
 export interface Served {
   readonly registration: RegistrationSource;
   readonly frontEnds: FrontEnds;
@@ -123,8 +123,8 @@ function createStartFinders(
   }
 
   /**
-   * The front end of a start without OAuth: the one in the path or in `client_id`, the first CMS if a CMS asks, or the
-   * default.
+   * The front end of a start without OAuth: the front end that the path or `client_id` names, the first CMS if a CMS asks,
+   * or else the default.
    *
    * @returns undefined if the start names no front end of this registration
    */

@@ -41,11 +41,12 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
   const seal = createSeal('code', keys, content);
   const seconds = () => nowInSeconds(now);
   return {
+    /** Seals a login into a code. */
     issue(login: CodeContent, frontEndAudience: string): string {
       return seal.seal({ ...login, issuedAt: seconds() }, registrationAudience(), frontEndAudience);
     },
     /**
-     * Opens a code, even an expired one.
+     * Opens a code, even if it has expired.
      *
      * @returns undefined if the code is altered, or belongs to another registration or front end
      */

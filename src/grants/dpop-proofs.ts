@@ -53,6 +53,7 @@ export type Nonces = ReturnType<typeof createNonces>;
  * @see RFC 9449 §8
  */
 export function createNonces(keys: KeyRing, now: Clock) {
+  /** The nonce of a slot of five minutes. @param age the number of slots that have passed since */
   const deriveNonce = (key: Buffer, age: number) =>
     createHmac('sha256', key)
       .update(`${Math.floor(now() / nonceTime) - age}`)

@@ -17,7 +17,7 @@ import { createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
 import { createGenerations } from './rotation-and-reuse.ts';
 
-/** What a process remembers of grants. It survives a reload of the configuration. */
+/** The memory of a process for grants. It survives a reload of the configuration. */
 export type GrantMemory = ReturnType<typeof createGrantMemory>;
 
 export function createGrantMemory(home: Home) {

@@ -17,7 +17,7 @@ export interface Redemption {
   readonly key: string;
   /** A hash of the whole login, its client, and the proved key. A kept answer is only given to the same binding. */
   readonly binding: string;
-  /** The client of the front end. If too many answers are kept, the client with most answers loses its oldest one. */
+  /** The client of the front end. If too many answers are kept, the client with most answers loses its oldest answer. */
   readonly client: string;
   /** Milliseconds until the code expires. */
   readonly left: number;
@@ -25,7 +25,7 @@ export interface Redemption {
   revoke(tokens: TokenResponse): void;
 }
 
-/** What the provider answered, and when, in milliseconds since 1970. */
+/** The provider's answer, with its time in milliseconds since 1970. */
 interface Answer {
   readonly response: TokenResponse;
   readonly at: number;
@@ -68,6 +68,7 @@ export function createRedemptions(home: Home) {
   const redeemed = createMarks(home, kinds.redeemedCodes, { areTakenBack: true });
   const keptHere = new Map<string, Kept>();
 
+  /** Takes a kept answer out of the memory of this process. */
   function removeKept(key: string): Kept | undefined {
     const kept = keptHere.get(key);
     clearTimeout(kept?.timer);

@@ -36,8 +36,8 @@ export interface RefreshResult {
 export type IsGood = (accessToken: string) => boolean;
 
 /**
- * Remembers results of refreshes in three maps of at most 4096. A full map drops the oldest result of the login that
- * has most, so that one login cannot evict those of all others.
+ * Remembers results of refreshes in three maps of at most 4096. A full map drops the oldest result of the login with most
+ * results, so that one login cannot evict the results of all others.
  */
 export function createResults(now: Clock) {
   /** By the refresh token that the result replaced. */
@@ -70,14 +70,15 @@ export function createResults(now: Clock) {
       const sentKey = hashRefresh(sent);
       const newKey = hashNewToken(sent, result);
       if (newKey === sentKey) return;
-      // Drop older entries of both tokens. An unchecked one would hide this result; and if the provider reissues an old
-      // token, its old entry would close the chain into a loop.
+      // Drop older entries of both tokens. An unchecked entry would hide this result. And if the provider reissues an old
+      // token, the old entry of that token would close the chain into a loop.
       for (const key of [sentKey, newKey]) {
         unchecked.delete(key);
         rotations.delete(key);
       }
       rotations.set(sentKey, result, lifetime, sent.login);
     },
+    /** Keeps a result that has not passed its check, by the refresh token that was sent. */
     keepUnchecked: (sent: RefreshTokenOwner, result: RefreshResult): void =>
       unchecked.set(hashRefresh(sent), result, sent.login),
     /** Remembers a result by its new refresh token, for `repeatableResult`. */
@@ -113,8 +114,8 @@ export function reduceLifetimes<Response extends TokenResponse>(
   now: number,
 ): Response {
   const age = now - at < 1000 ? 0 : (now - at) / 1000;
-  const left = (seconds: number | undefined) =>
+  const reduce = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));
   const { expiresIn, refreshExpiresIn } = response;
-  return { ...response, expiresIn: left(expiresIn), refreshExpiresIn: left(refreshExpiresIn) };
+  return { ...response, expiresIn: reduce(expiresIn), refreshExpiresIn: reduce(refreshExpiresIn) };
 }

@@ -69,12 +69,13 @@ export function createRefreshes(home: Home) {
     /** Counts a refresh, with or without a call. @throws {RelayError} `rate_limited` */
     count: limitPerGrant(mostRefreshes, tooMany, home.now),
     /**
-     * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page that did
-     * not get the response. A provider that rotates refresh tokens takes a second use for theft, and ends the login.
+     * Refreshes once for all requests with the same refresh token, for example if twenty tabs refresh at once, or if a page
+     * did not get the response. A provider that rotates refresh tokens takes a second use for theft, and ends the login.
      *
      * - While a call is in flight, all requests get its result or its error.
-     * - If the provider rotated the refresh token, the replaced one gets the newest result of the chain for 60 seconds.
-     *   The newest one gets it for 30 seconds, and only while the access token is valid for another minute.
+     * - If the provider rotated the refresh token, a request with the replaced token gets the newest result of the chain
+     *   for 60 seconds. A request with the newest token gets it for 30 seconds, and only while the access token is valid
+     *   for another minute.
      * - If the newest result has another scope, the newest refresh token is refreshed.
      * - A result that could not be checked is kept for an hour. The next refresh only repeats the check.
      * - A login has at most 60 calls in ten minutes.

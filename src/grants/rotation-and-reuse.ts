@@ -25,11 +25,11 @@ const shortestLife = grace / 2;
 const endOfLogin = Number.MAX_SAFE_INTEGER;
 
 /**
- * Rotates refresh tokens that are bound to no key, and detects the reuse of a replaced one: after a theft, either the
+ * Rotates refresh tokens that are bound to no key, and detects the reuse of a replaced token: after a theft, either the
  * thief or the owner sends a replaced token.
  *
- * It remembers the newest generation of at most 16,384 logins. If one is forgotten, for example by a restart, all
- * refresh tokens of its login work until the relay sees a newer one.
+ * It remembers the newest generation of at most 16,384 logins. If a generation is forgotten, for example by a restart, all
+ * refresh tokens of its login work until the relay sees a newer generation.
  *
  * @see RFC 9700 §4.14.2
  */

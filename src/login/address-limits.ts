@@ -33,6 +33,7 @@ export function createAddressLimits(
   const { refusedExchanges: mostRefused, rateLimit, trustedProxies, behindUnknownProxy } = settings;
   const { clientNetworkUnlessProxy } = createClientAddresses(trustedProxies, behindUnknownProxy);
 
+  /** Counts an exchange or a refresh. @throws {RelayError} `rate_limited` */
   async function countExchange(address: string | undefined): Promise<void> {
     if (address === undefined) return;
     await memory.countExchange(address, exchangesPerRefusal * mostRefused, tooManyExchanges);
@@ -96,7 +97,7 @@ function createClientLimits(
   memory: LoginMemory,
   hasRateLimit: boolean,
 ) {
-  const countNew = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
+  const countNewClient = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
 
   /**
    * The key under which a fetch of a client document is counted; undefined if the address is unknown. Starts that a page
@@ -119,7 +120,7 @@ function createClientLimits(
     const address = clientNetworkUnlessProxy(request);
     if (address === undefined) return;
     const { origin } = request.headers;
-    await countNew(`${address} ${origin ?? ''}`);
+    await countNewClient(`${address} ${origin ?? ''}`);
     if (origin === undefined) return;
     await memory.countAllNewClients(address, 10 * limits.newClients, tooManyNew);
   }
@@ -127,7 +128,7 @@ function createClientLimits(
   return {
     fetchCountKeyOf,
     /** Counts a fetch under its key. @throws {RelayError} `rate_limited` */
-    countFetch: countNew,
+    countFetch: countNewClient,
     countRegistration: hasRateLimit ? async () => {} : countRegistration,
   };
 }

@@ -113,7 +113,7 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, pa
     finish(ctx: Context, id: Buffer, at?: number): void {
       finished.add(ctx, id, at);
       shared.clear(ctx, id);
-      // This must be the last cookie: curl ignores a cleared cookie if another one is set after it.
+      // This must be the last cookie: curl ignores a cleared cookie if another cookie is set after it.
       clear(ctx, cookieName(id));
     },
     isFinished: finished.has,
@@ -141,7 +141,7 @@ type SetCookie = ReturnType<typeof createCookieWriter>['set'];
 function createSharedCookies(prefix: string, set: SetCookie, parts: number) {
   const partNames = Array.from({ length: parts }, (_, index) => `${prefix}part_${index}`);
 
-  /** The parts in the shared cookies. A name may come several times if a sibling domain planted one. */
+  /** The parts in the shared cookies. A name may come several times if a sibling domain planted a cookie. */
   function readParts(ctx: Context): Part[] {
     const cookies = readCookies(ctx);
     return partNames.flatMap((name) =>
@@ -194,13 +194,14 @@ function createSharedCookies(prefix: string, set: SetCookie, parts: number) {
       if (new Set(found.map(({ index }) => index)).size < found.length) throw new RelayError('cookie_invalid');
       return found.map(({ text }) => text).join('');
     },
+    /** Clears the shared cookies with a part of the login. */
     clear(ctx: Context, id: Buffer): void {
       for (const { name } of readPartsOfLogin(ctx, id)) set(ctx, name, '', 0);
     },
   };
 }
 
-/** The cookie that says which logins a browser has finished, and when it finished the last one. */
+/** The cookie that says which logins a browser has finished, and the time of the last. */
 function createFinishedCookie(prefix: string, set: SetCookie) {
   const name = prefix + finishedName;
 
@@ -211,12 +212,14 @@ function createFinishedCookie(prefix: string, set: SetCookie) {
   }
 
   return {
+    /** Adds a finished login. @param at its time in milliseconds since 1970, if the cookie should remember it */
     add(ctx: Context, id: Buffer, at?: number): void {
       const ids = [idPrefix(id), ...readIds(ctx)].slice(0, mostFinished);
       const texts = at === undefined ? ids : [`${timeMark}${at}`, ...ids];
       set(ctx, name, texts.join('.'), times.login);
     },
     has: (ctx: Context, id: Buffer): boolean => readIds(ctx).includes(idPrefix(id)),
+    /** The time of the last finished login, in milliseconds since 1970. */
     lastAt(ctx: Context): number | undefined {
       const [value = ''] = readCookies(ctx).get(name) ?? [];
       const [, at] = finishedTimeForm.exec(value) ?? [];
@@ -225,6 +228,7 @@ function createFinishedCookie(prefix: string, set: SetCookie) {
   };
 }
 
+/** The beginning of an id, by which cookies name a login. */
 function idPrefix(id: Buffer): string {
   return id.subarray(0, idPrefixLength).toString('hex');
 }

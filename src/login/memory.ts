@@ -6,7 +6,7 @@ import { counted } from '../memory/kinds.ts';
 import { createExchanges } from './exchanges.ts';
 import { createRefusalLimit } from './refusal-limit.ts';
 
-/** What a process remembers of logins. It survives a reload of the configuration. */
+/** The memory of a process for logins. It survives a reload of the configuration. */
 export type LoginMemory = ReturnType<typeof createLoginMemory>;
 
 /** @param home the process, with the server that relays share, if there is one */

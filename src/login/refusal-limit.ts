@@ -25,7 +25,7 @@ export function createRefusalLimit(
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
   const counters = createCounters(home, what);
-  /** The exchanges in flight of each counter, with the callers that wait for one to end. */
+  /** The exchanges in flight of each counter, with the callers that wait until an exchange ends. */
   const exchangesOf = new Map<string, { inFlight: number; readonly waiting: (() => void)[] }>();
   let allWaiting = 0;
 

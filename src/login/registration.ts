@@ -48,6 +48,7 @@ interface Guarded {
   readonly allow: Allow | undefined;
 }
 
+/** Creates a registration, whose provider may not have been discovered yet. */
 export function createRegistration(by: RegistrationSettings) {
   return {
     /** The word in its paths: `/auth/<name>`. */
@@ -56,7 +57,7 @@ export function createRegistration(by: RegistrationSettings) {
     protection: by.protection,
     /**
      * The registration at its present provider. A request calls this once: if discovery finds another provider
-     * meanwhile, that provider must not get the codes and tokens of the earlier one.
+     * meanwhile, that provider must not get the codes and tokens of the earlier provider.
      *
      * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` until the issuer has answered once
      */
@@ -64,6 +65,7 @@ export function createRegistration(by: RegistrationSettings) {
   };
 }
 
+/** The registration at the provider that is known now. */
 function registrationAt(by: RegistrationSettings, provider: Provider) {
   const { name, clientId, clientSecret, callbackUri, allow } = by;
   const { upstream, memory, limits, accessTime } = by;

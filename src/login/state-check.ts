@@ -32,6 +32,7 @@ export function createLoginProtection(
   const cookies = createLoginCookies(settings.callbackUri.startsWith('https:'));
   const seconds = () => nowInSeconds(now);
 
+  /** The failure of a callback whose browser does not have the cookie of the login. */
   function whyCookieIsMissing(ctx: Context, { id, issuedAt }: Pick<LoginState, 'id' | 'issuedAt'>): RelayError {
     if (cookies.isFinished(ctx, id)) return new RelayError('state_finished');
     if (issuedAt < seconds() - times.login) return new RelayError('state_expired');

@@ -4,13 +4,13 @@ import { limits } from '../limits.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/seal.ts';
 
-/** What a login is for. Its state, its code and its refresh tokens contain these terms. */
+/** The terms of a login, which its state, its code and its refresh tokens contain. */
 export const loginTerms = {
   /** The URL of the relay's resource that the login is for. Undefined for the provider's API. @see RFC 8707 §2 */
   ownResource: v.optional(v.string()),
   /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
   providerResource: v.optional(v.string()),
-  /** At first the requested scope, later the granted one. */
+  /** At first the requested scope, later the granted scope. */
   scope: v.optional(v.string()),
   /** Set if the person has consented to this scope. */
   hasConsent: v.optional(v.literal(true)),
@@ -60,7 +60,7 @@ export type OAuthRequest = v.InferOutput<typeof oauthRequest>;
 const requestKind = v.picklist(['plain', 'oauth']);
 
 // Without field names, which would make the state longer, and some providers refuse a long state. Version 0.4 refuses a
-// state with a `requestKind`. Otherwise, it would take the login for a plain one, and finish it without PKCE.
+// state with a `requestKind`. Otherwise, it would take the login for a plain login, and finish it without PKCE.
 const content = v.tuple([v.string(), v.number(), v.string(), v.union([frontEndRequest, requestKind])]);
 
 /** The longest state at the provider, in characters. X refuses more than 500. */
@@ -105,6 +105,7 @@ export function createStates(
   const keptSeal = createSeal('request of a state', keys, frontEndRequest, { isPacked: true });
   const bindings = () => [registrationAudience(), place] as const;
 
+  /** Opens a state, and the request of its login in the state or in the cookies. */
   function open(state: string, findKept: FindKept = () => undefined): OpenedState | undefined {
     const opened = seal.open(state, ...bindings());
     if (opened === undefined) return undefined;

@@ -19,7 +19,7 @@ const content = v.object({
   /** The id of the login, which its refresh tokens share. */
   login: v.string(),
   ...identitySchema.entries,
-  /** The `hashRules` by which the person was allowed. Undefined: the token was issued by version 0.4. */
+  /** The `hashRules` by which the person was allowed. Undefined if version 0.4 issued the token. */
   rules: v.optional(v.string()),
   /** The provider's access token, if the server behind the resource gets it. */
   providerToken: v.optional(v.string()),
@@ -29,13 +29,13 @@ const content = v.object({
   exp: v.number(),
 });
 
-/** What an access token for a resource holds. */
+/** The content of an access token for a resource. */
 export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
 
 /** How many opened tokens each registration remembers. */
 const mostOpened = 4096;
 
-/** What a token is used for. A token of one use is never accepted for the other. */
+/** The use of a token. A token of one use is never accepted for the other use. */
 interface TokenUse {
   /** Also the purpose of the seal. */
   readonly name: 'access token' | 'door cookie';

@@ -22,7 +22,7 @@ export function createEndedLogins(home: Home) {
      * Ends a login.
      *
      * @param lifetime milliseconds until its last token ends
-     * @param machine the machine whose token ends, if it is one. If the memory is full, its own ends are evicted first: a
+     * @param machine the machine whose token ends; undefined for a login of a person. If the memory is full, its own ends are evicted first: a
      *   machine that ends ten thousand of its tokens must not evict the logouts of people
      */
     async end(login: string, lifetime: number, machine?: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { Identity } from '../access/identity.ts';
 
 /**
  * An identity as request headers for a server behind a proxy. No header is left out, because some proxies pass the
- * client's own header where one is missing: a client could then claim to be somebody.
+ * client's own header where the relay sends none. Then a client could claim to be somebody else.
  */
 export function identityHeaders({ sub, preferred_username, email, groups = [] }: Identity) {
   return {

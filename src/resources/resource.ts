@@ -46,7 +46,7 @@ export interface Resource {
    * ids, because an application must not take a person for another one after a reload that changes the form.
    */
   readonly audience: readonly string[];
-  /** Restricts who of the people of its front ends may use it. Undefined: everybody may. */
+  /** Restricts who of the people of its front ends may use it. Undefined if all may. */
   readonly allow: Allow | undefined;
   /** The facts about a person that it learns. */
   readonly identity: IdentityQuestion;
@@ -84,8 +84,8 @@ export function idAtProvider(
 }
 
 /**
- * The form in which identifiers are compared. It does not keep the case of scheme and host, the default port, and one
- * final slash.
+ * The form in which identifiers are compared. It ignores the case of scheme and host, the default port, and a final
+ * slash.
  */
 export function comparable(url: string): string | undefined {
   return URL.parse(url)?.href.replace(/\/$/, '');

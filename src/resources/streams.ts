@@ -28,7 +28,7 @@ export interface Stream {
 export interface StreamSource {
   /** The client address; undefined if it may be a proxy's. */
   readonly address: string | undefined;
-  /** Whether there are other resources, to which this one must leave places. */
+  /** Whether there are other resources, to which this resource must leave places. */
   readonly hasOthers: boolean;
 }
 
@@ -83,6 +83,7 @@ export function createStreams() {
     else stream.end('reload');
   }
 
+  /** Counts a stream, and begins to watch whether it must end. */
   function add(stream: Stream): void {
     streams.add(stream);
     // A reload or a stop may have begun while the request waited for its body.

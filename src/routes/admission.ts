@@ -134,7 +134,7 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
   const { registration } = place;
   const { refreshToken, accessToken = '' } = renewal.tokens;
   const admissionCheck = createAdmissionCheck(place, ctx);
-  // What the check finds, because `refreshOnce` returns only the tokens.
+  // The check leaves its result here, because `refreshOnce` returns only the tokens.
   let identity: Identity | undefined;
   const check =
     admissionCheck &&

@@ -10,7 +10,7 @@ import type { SessionRequests } from './session-requests.ts';
 /** A part of a provider's API that the pages of one front end may use, at a path of the relay. */
 export interface Api extends Way {
   readonly methods: readonly StreamedRequest['method'][];
-  /** Request headers that pass to the API besides the usual ones, in lower case. */
+  /** Further request headers that pass to the API, in lower case. */
   readonly requestHeaders: readonly string[];
   readonly frontEnd: string;
   readonly registration: string;
@@ -62,6 +62,7 @@ export function proxyApi(
   };
 }
 
+/** The failure that a page gets instead of an answer of the API with this status. Undefined if the answer passes. */
 function failureInsteadOf(status: number): RelayError | undefined {
   if (status === 401) return new RelayError('token_invalid');
   return isUnusable(status) ? new RelayError('provider_answer_unusable') : undefined;

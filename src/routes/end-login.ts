@@ -7,7 +7,7 @@ import { ownerOf } from './grantee.ts';
 /**
  * Ends a login for a resource, so that its access tokens open no door any more, and it cannot be refreshed.
  *
- * @param machine the name of the machine whose token it is, if it is one
+ * @param machine the name of the machine whose token ends; undefined for a login of a person
  */
 export async function endAtDoors(
   { grants, frontEnd }: Pick<Place, 'grants' | 'frontEnd'>,

@@ -50,7 +50,7 @@ const endedBy: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
   request_timeout: 'limit',
 };
 
-/** What all gateways of a relay share. */
+/** The state and the helpers that all gateways of a relay share. */
 export interface GatewayContext {
   readonly streams: Streams;
   /** Whether the relay has several gateways, which must leave places to each other. */

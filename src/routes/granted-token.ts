@@ -8,7 +8,7 @@ import { actsAtProvider, type Resource } from '../resources/resource.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import { type Grantee, ownerOf, refreshPolicyAt } from './grantee.ts';
 
-/** What the token endpoint answers. */
+/** The answer of the token endpoint. */
 export interface Granted extends TokenResponse {
   /** Set if the token is for a resource. */
   readonly identity?: Identity | undefined;
@@ -16,7 +16,7 @@ export interface Granted extends TokenResponse {
 
 type GrantContext = Pick<Place, 'grants' | 'now'> & Pick<EndpointRequest, 'renews'>;
 
-/** What the provider gave, who the person is, and the content of the refresh token that the front end may get. */
+/** The provider's token, the identity of the person, and the content of the refresh token that the front end may get. */
 interface Grant {
   readonly token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
   /** Undefined if the login is for the provider's API. */
@@ -76,14 +76,14 @@ function issueForResource(
   };
 }
 
-/** What the first refresh token of a login takes over from the code and its redemption. */
+/** The fields of the first refresh token that come from the code and its redemption. */
 type FirstTerms = Pick<
   RefreshTokenContent,
   'thumbprint' | 'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'
 >;
 
 /**
- * Grants the tokens of a new login, with its first refresh token if the policy allows one.
+ * Grants the tokens of a new login, with its first refresh token if the policy allows that.
  *
  * @param token the provider's answer
  * @param identity undefined if the login is for the provider's API

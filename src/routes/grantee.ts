@@ -24,7 +24,7 @@ export interface Grantee {
   readonly chargedAddress: string | undefined;
 }
 
-/** What a login is for, as its code and its refresh tokens hold it. */
+/** The terms of a login, from its code or its refresh token. */
 type Terms = Pick<RefreshTokenContent, 'ownResource' | 'providerResource' | 'hasConsent' | 'scope' | 'address'>;
 
 /**

@@ -62,7 +62,7 @@ export function isUnusable(status: number): boolean {
   return status === proxyAuthenticationRequired || status < 200 || status > 599;
 }
 
-/** The body of a request: a short one as bytes, a longer one as a stream. @returns undefined if there is none */
+/** The body of a request, as bytes if it is short, else as a stream. @returns undefined if there is no body */
 async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return undefined;
   const { 'content-length': given, 'transfer-encoding': coding } = ctx.req.headers;

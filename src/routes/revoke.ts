@@ -47,6 +47,7 @@ async function revoke(request: EndpointRequest, token: string, resources: readon
   else await revokeUnknownToken(request, token);
 }
 
+/** Ends the login of a refresh token of the relay, at its resource and at the provider. */
 async function revokeRefreshToken(request: EndpointRequest, content: RefreshTokenContent): Promise<void> {
   const { ctx, doors, frontEnd, grants, now } = request;
   const door = doors.find(({ resource }) => resource.url === content.ownResource);
@@ -65,7 +66,10 @@ async function revokeOnce({ ctx, grants, registration }: EndpointRequest, tokens
   await grants.revocations.revokeOnce(tokens, call);
 }
 
-/** Limited by address, because anybody can send made-up tokens, and each costs a call to the provider. */
+/**
+ * Revokes a token that may be an access token of the provider. This is limited by address, because anybody can send
+ * made-up tokens, and each costs a call to the provider.
+ */
 async function revokeUnknownToken(request: EndpointRequest, accessToken: string): Promise<void> {
   const { ctx, frontEnd, registration } = request;
   const call = () => registration.revokeToken({ accessToken }, recordCall(ctx));

@@ -12,7 +12,7 @@ import { expectOrigin } from './front-end-endpoint.ts';
 interface SessionFrontEnd {
   readonly name: string;
   readonly origin: string | undefined;
-  /** Undefined: everybody may log in. */
+  /** Undefined if everybody may log in. */
   readonly allow: Allow | undefined;
 }
 
@@ -55,8 +55,8 @@ export function createSessionRequests(
   const registrationsByName = new Map(registrations.map((one) => [one.name, one]));
 
   /**
-   * Finds the front end of a request: the one that `client_id` names, or else the only front end of the page's origin,
-   * or else the only one of the relay.
+   * Finds the front end of a request: the front end that `client_id` names, or else the only front end of the page's
+   * origin, or without an origin the only front end with sessions.
    *
    * Only its own page passes, against CSRF: browsers attach cookies to requests of other pages, but a page of another
    * origin cannot send the required header without a preflight, which the relay refuses to it.

@@ -157,7 +157,7 @@ function readOAuthRequest(query: Query, place: StartPlace, redirectUri: string, 
 /**
  * Reads the parameter `resource` of an OAuth request.
  *
- * @returns the resource of the relay that the login is for, if it is for one; and the `resource` that the request names
+ * @returns `resource`, which the login is for, unless it is for the provider's API; and `named`, the parameter itself
  * @throws {RelayError} `resource_refused`
  */
 function readRequestedResource(query: Query, { kind, resources }: FrontEnd) {

@@ -14,7 +14,7 @@ export function createSessionCookies(secure: boolean) {
       cookies.set(ctx, prefix + frontEnd, text, maxAge),
     /** The text in the cookie of a front end, as {@link createSplitCookies} reads it. */
     get: (ctx: Context, frontEnd: string): string | undefined => cookies.get(ctx, prefix + frontEnd),
-    /** Whether the request has a session's cookie of any of these front ends, or a piece of one. */
+    /** Whether the request has the session cookie of any of these front ends, or a piece of it. */
     hasAny(ctx: Context, frontEnds: { has(frontEnd: string): boolean }): boolean {
       // A loop over the front ends would take longer the more there are.
       for (const name of readCookies(ctx).keys()) {

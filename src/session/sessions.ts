@@ -54,7 +54,7 @@ interface SessionSettings {
   /** Seconds from the login or the last refresh. */
   readonly idle: number;
   readonly secure: boolean;
-  /** Whether to refuse all sessions while the shared memory is away, because one may have ended at another relay. */
+  /** Whether to refuse sessions while the shared memory is away, because they may have ended at another relay. */
   readonly isStrict?: boolean;
   readonly frontEnds: ReadonlyMap<string, { readonly audience: string; readonly registrations: ReadonlySet<string> }>;
 }
@@ -71,7 +71,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);
   const seconds = () => nowInSeconds(now);
-  // The origin is part of the audience, so that pages at an earlier origin cannot use the sessions of the present one.
+  // The origin is part of the audience, so that pages at an earlier origin cannot use the sessions of the present origin.
   const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 
   function setCookie(ctx: Context, session: SessionContent): void {

@@ -122,7 +122,7 @@ test-browsers: $(script) $(call nested,test/slow/engines)
 	@$(tsc) -p test/slow/engines
 	@$(with_script) $(mocha) 'test/slow/engines/*.engine.ts'
 
-test-clients: $(call nested,test/slow/clients test/slow/clients/programs) ## log in with published clients that nobody registered
+test-clients: $(call nested,test/slow/clients test/slow/clients/programs) ## log in with published, unregistered clients
 	@$(tsc) -p test/slow/clients
 	@$(mocha) 'test/slow/clients/*.client.ts'
 

@@ -89,7 +89,7 @@ export const deliveries = {
     title: 'Command lines and MCP',
     lead: 'This page is no front end of the relay. It registers itself, and the relay asks you first. Command lines and MCP clients log in this way.',
     requests: ['POST /auth/provider/register', start, 'POST /auth/provider/consent', callback, token, user],
-    guide: 'docs/clients.md#programs-that-nobody-registered',
+    guide: 'docs/clients.md#unregistered-programs',
     script: 'anyone.js',
     settings: { kind: 'native', clients: { registration: true } },
   },

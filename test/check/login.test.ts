@@ -438,7 +438,7 @@ describe('login-relay check --login, and the configuration', () => {
     ['a session', "{ origin: 'http://127.0.0.1:5173', token-delivery: session }", true],
     ['a CMS', "{ origin: 'http://localhost:5173', token-delivery: cms, refresh-tokens: bearer }", true],
     ['a program', "{ kind: native, redirect-uris: ['http://127.0.0.1/callback'] }", true],
-    ['programs that nobody registered', '{ kind: native, clients: { registration: true } }', true],
+    ['unregistered programs', '{ kind: native, clients: { registration: true } }', true],
   ] as const) {
     it(`logs in as the logins of ${name} do`, async () => {
       const relay = `key-file: ${key}`;

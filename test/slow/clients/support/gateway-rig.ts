@@ -35,7 +35,7 @@ export class GatewayRig {
   readonly #watching: Serving[] = [];
 
   /**
-   * @param clients what lets in clients that nobody registered
+   * @param clients the setting that lets unregistered clients in
    * @param servers those that are resources at the relay's host
    */
   static async start({

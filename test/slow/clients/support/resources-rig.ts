@@ -34,7 +34,7 @@ export class ResourcesRig {
   readonly #servers: DocumentedPrograms;
   #distrust = () => {};
 
-  /** @param clients what lets in clients that nobody registered */
+  /** @param clients the setting that lets unregistered clients in */
   static async start(clients = 'documents: any, registration: true'): Promise<ResourcesRig> {
     const relay = await ClientsRelay.listen();
     const guarded = await freePort();

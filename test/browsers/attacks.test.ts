@@ -3,6 +3,7 @@ import { jsonOf } from '../clients/support/clients-relay.ts';
 import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import { request } from '../harness/client/request.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { ada, board, type DoorBrowser, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
 
 type Headers = [name: string, value: string][];
@@ -69,6 +70,22 @@ describe('attacks that doors for browsers have met elsewhere', () => {
         expect(attacker.cookies(wiki).has(doorCookie)).to.equal(false);
       });
     }
+
+    it('at one of several relays that share a memory, and the code is spent at all of them', async () => {
+      const memory = await MemoryServerHere.start();
+      memory.now = () => Date.now() + relay().ahead;
+      await relay().restart({ ...settings, relay: `shared-memory: ${memory.address}\n${settings.relay}`, replicas: 2 });
+      relay().at = 0;
+      const attacker = relay().person();
+      const callback = await callbackOf(attacker);
+      expect((await person.open(callback, navigationWith('Sec-Fetch-Dest', 'iframe'))).status).to.equal(400);
+      relay().at = 1;
+      expect((await attacker.open(callback)).status).to.equal(400);
+      expect(attacker.cookies(wiki).has(doorCookie)).to.equal(false);
+      relay().at = undefined;
+      await relay().restart(settings);
+      await memory.stop();
+    });
 
     it('and a browser that prefetches the callback of its own login is logged in by the navigation', async () => {
       const callback = await callbackOf(person);

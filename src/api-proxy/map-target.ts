@@ -91,6 +91,9 @@ function isUnambiguousSegment(segment: string): boolean {
   }
   // Some servers take full-width dots and slashes for plain ones.
   const compared = decoded.normalize('NFKC');
-  // Some servers cut off parameters (`..;x`) and spaces before they resolve dots. Some decode twice: `..%3fx`.
-  return !/[/\\\p{Cc}]|%[0-9a-f]{2}|^[.\s]*(?:;|$)|^[.\s]+[?#]/iu.test(compared);
+  const hasSeparator = /[/\\\p{Cc}]/u.test(compared);
+  const isEncodedTwice = /%[0-9a-f]{2}/i.test(compared);
+  // Some servers cut off parameters (`..;x`), queries (`..%3fx`) and spaces before they resolve dots.
+  const mayBeDotSegment = /^[.\s]*(?:;|$)|^[.\s]+[?#]/.test(compared);
+  return !hasSeparator && !isEncodedTwice && !mayBeDotSegment;
 }

@@ -94,11 +94,11 @@ function splitNames(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((names) => names.split(' ')));
 }
 
-/** Headers that APIs invent, such as `X-Total-Count`. */
-const inventedByApi = /^(?:x-|ratelimit)/;
+/** Headers of an API's own, such as `X-Total-Count`. */
+const customHeader = /^(?:x-|ratelimit)/;
 
-/** Headers with `x-` on which browsers or proxies act (`X-Accel-Redirect`, `X-Sendfile`). */
-const notInvented =
+/** Headers with `x-` that never pass, because browsers or proxies act on them (`X-Accel-Redirect`, `X-Sendfile`). */
+const reservedCustomHeader =
   /^x-(?:accel-|archive-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
 
 /** Response headers that act on the relay's whole origin or on one connection, or let other origins read. */
@@ -156,8 +156,8 @@ function makePrivate(control: string): string {
 
 /** Selects the headers of an API's response for the page. @param headers with names in lower case */
 export function pageResponseHeaders(headers: IncomingHttpHeaders): Headers {
-  const isInvented = (name: string) => inventedByApi.test(name) && !notInvented.test(name);
-  return selectHeaders(headers, (name) => passedToPage.has(name) || isInvented(name));
+  const isCustom = (name: string) => customHeader.test(name) && !reservedCustomHeader.test(name);
+  return selectHeaders(headers, (name) => passedToPage.has(name) || isCustom(name));
 }
 
 /** Reads from `Connection` the names of headers of this connection alone, and `close`, `keep-alive` and `upgrade`. */

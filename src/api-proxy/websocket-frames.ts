@@ -6,14 +6,17 @@ export interface Closing {
   readonly reason: string;
 }
 
+/** The first byte of a close frame: the bit of a last fragment, and the opcode 8. @see RFC 6455 §5.2 */
+const finalCloseFrame = 0x88;
+
 /** Builds the close frame of a server. @see RFC 6455 §5.5.1 */
 export function buildCloseFrame({ code, reason }: Closing): Buffer {
   const text = Buffer.from(reason);
-  const frame = Buffer.alloc(4);
-  frame.writeUInt8(0x88, 0);
-  frame.writeUInt8(2 + text.length, 1);
-  frame.writeUInt16BE(code, 2);
-  return Buffer.concat([frame, text]);
+  const head = Buffer.alloc(4);
+  head.writeUInt8(finalCloseFrame, 0);
+  head.writeUInt8(2 + text.length, 1);
+  head.writeUInt16BE(code, 2);
+  return Buffer.concat([head, text]);
 }
 
 /** Two bytes, eight of a length, and four of a mask. */
@@ -57,6 +60,7 @@ export class FrameBoundaries {
     return at;
   }
 
+  /** Takes a byte of a header. After the last one, the length of the payload is known. */
   #takeHeaderByte(byte: number): void {
     this.#headerBytes = this.#header.writeUInt8(byte, this.#headerBytes);
     if (this.#headerBytes < 2) return;

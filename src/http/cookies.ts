@@ -64,6 +64,7 @@ export function readCookies({ req }: Context): Cookies {
   return cookies;
 }
 
+/** Parses the pairs of a `Cookie` header whose name contains the mark. */
 function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
   let end = 0;

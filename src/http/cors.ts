@@ -19,6 +19,7 @@ const allowOrigin = 'Access-Control-Allow-Origin';
 const allowHeaders = 'Access-Control-Allow-Headers';
 const allowCredentials = 'Access-Control-Allow-Credentials';
 
+/** Whether a browser asks if a page may send a request. */
 const isPreflight = ({ method, req }: Context) =>
   method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined;
 

@@ -28,6 +28,7 @@ export function createBacklog(run: (words: readonly string[]) => Promise<boolean
   const lists: (() => Command[])[] = [];
   const owed = createExpiringMap<Command>(mostOwed, () => performance.now());
 
+  /** Runs a command that failed earlier, with the rest of its lifetime. */
   async function runOwed(name: string, command: Command, left: number): Promise<boolean> {
     const { words, lifetime } = command;
     const isAnswered = await run(lifetime ? writeCommand({ words, lifetime: Math.min(lifetime, left) }) : words);

@@ -21,6 +21,7 @@ export function createExpiringMap<Value>(most: number, now: Clock, holdsSecrets 
   const groups = new Map<string, Set<string>>();
   let setsSinceSearch = most;
 
+  /** Deletes an entry, with its timer and its place in its group. */
   function forget(key: string): void {
     const { timer, group = '' } = entries.get(key) ?? {};
     // A timer that stays would keep the entry in memory, so that the map could exceed its limit.

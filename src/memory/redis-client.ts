@@ -53,6 +53,7 @@ const isValidName: Readonly<Record<'sentinel' | 'cluster' | 'server', (name: str
   server: (name) => /^\d*$/.test(name),
 };
 
+/** Parses the host and port of a server. @returns undefined if the text has another form */
 function parseNode(text: string, defaultPort: number): Address['nodes'][number] | undefined {
   const url = URL.parse(`redis://${text}`);
   if (url === null || url.pathname !== '' || url.hostname === '') return undefined;

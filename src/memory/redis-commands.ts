@@ -18,7 +18,7 @@ export function createCommandRunner(client: RedisClient, observer: ServerObserve
   async function run(words: readonly string[]): Promise<Reply | undefined> {
     const result = await runObserved(words, client, observer);
     if (typeof result === 'object') return result;
-    // Another program wrote the key. That is no fault of the server.
+    // Another program has written the key. That is no failure of the server, so return a reply that no relay has left.
     if (result === 'WRONGTYPE') return { reply: '' };
     lastFailure = result;
     return undefined;
@@ -39,6 +39,7 @@ export function createCommandRunner(client: RedisClient, observer: ServerObserve
     },
     /** The code of the last failure: `timeout`, `lost`, an errno, or the server's own. */
     lastFailure: () => lastFailure,
+    /** Records why the connection was lost. */
     recordFailure(error: Error): void {
       lastFailure = readFailureCode(error);
     },
@@ -82,6 +83,7 @@ export const probes: readonly (readonly string[])[] = [
   ['DEL', probeName],
 ];
 
+/** Returns the kind of a failure for metrics, whose labels must be few. */
 function classifyFailure(code: string): CommandFailure {
   if (code === 'timeout' || code === 'lost') return code;
   if (code === 'OOM') return 'full';

@@ -34,6 +34,7 @@ export function watchRedis(client: RedisClient, observer: ServerObserver, unusab
   let lostAt = performance.now();
   let lossCount = 0;
 
+  /** Notes that the server is lost, and begins to probe it. Does nothing if it was lost already. */
   function onLost(): void {
     if (!isThere || isClosed) return;
     isThere = false;
@@ -67,6 +68,7 @@ export function watchRedis(client: RedisClient, observer: ServerObserver, unusab
     return true;
   }
 
+  /** Tries to return to the server again and again. @param pausesFirst whether to pause before the first attempt */
   async function retryUntilBack(pausesFirst = false): Promise<void> {
     const pause = async () => {
       const shortest = reporter.isUnusable() ? unusablePause : probePause;
@@ -85,6 +87,7 @@ export function watchRedis(client: RedisClient, observer: ServerObserver, unusab
     return isThere;
   }
 
+  /** Runs a command. @returns undefined if the server is lost, or does not answer in time */
   async function run(words: readonly string[]): Promise<Reply | undefined> {
     if (!isThere) return undefined;
     const reply = await commands.run(words);

@@ -21,6 +21,7 @@ export function createAuthorizationUrls(
   // A configured parameter replaces the one that usually asks for a refresh token.
   const refreshParameters = (refreshRequest.parameters ?? []).filter(([name]) => !configured.has(name));
 
+  /** Builds the URL for a scope. @param refresh whether to ask for a refresh token */
   function buildUrl(requestedScope: string | undefined, refresh: boolean): string {
     const scope = refresh ? joinScopes(requestedScope, refreshRequest.scope) : requestedScope;
     const parameters: ExtraParameters = [

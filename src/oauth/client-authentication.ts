@@ -105,6 +105,7 @@ export function changesWhenEncoded({
   return [clientId, clientSecret.reveal()].some((value) => formEncode(value) !== value);
 }
 
+/** Encodes a value as in a form. @see RFC 6749 appendix B */
 function formEncode(value: string): string {
   const form = new URLSearchParams([['', value]]).toString();
   // Remove the `=` after the empty name.

@@ -54,6 +54,7 @@ export function parseEndpointParameters(
   return parameters;
 }
 
+/** Reads the fields of a form or a JSON object. */
 function readFields(type: string | undefined, body: Buffer): JsonObject {
   if (type === 'application/x-www-form-urlencoded') {
     // Latin-1 keeps raw bytes beyond ASCII, which `parseQuery` treats as undecodable.

@@ -21,6 +21,7 @@ export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, co
   const scopes = metadata['scopes_supported'];
   requireSupport(metadata, given);
   const speaksOpenId = kind === 'openid' || includes(scopes, 'openid');
+  /** Returns the configured URL of an endpoint, or that of the metadata. Throws if it is missing or unusable. */
   const requireEndpoint = (name: RequiredEndpoint) => {
     const endpoint = given[name] ?? readEndpoint(metadata, name, context);
     if (endpoint instanceof DiscoveryError) throw endpoint;

@@ -72,6 +72,7 @@ function toPublicKey(key: KeyObject): PublicKey | string {
   return `names an RSA key that does not have ${shortestModulus} to ${longestModulus} bits`;
 }
 
+/** Returns the result of a function, or undefined if it throws. */
 function undefinedIfThrown<Value>(make: () => Value): Value | undefined {
   try {
     return make();

@@ -30,6 +30,7 @@ function keepIfNearby(address: string | undefined): string | undefined {
   return rangesNearby.includes(parsed.range()) ? parsed.toString() : undefined;
 }
 
+/** Formats an address, whole or as its /24 (IPv4) or /48 (IPv6) network. */
 function formatAddress(address: string, detail: 'whole' | 'cut'): string {
   // A zone names an interface of this machine.
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));

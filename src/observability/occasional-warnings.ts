@@ -85,7 +85,7 @@ export function warnOfForeignPages(
     } finally {
       const { origin = 'null' } = URL.parse(ctx.get('Referer')) ?? {};
       const isForeign = origin !== 'null' && loggedOrigin.test(origin) && !isFrontEnd(origin);
-      // If a start names no front end, there is nothing to compare.
+      // The front end is known only after the start. If a start names none, there is nothing to compare.
       const configuredOrigin = configuredOriginOf(ctx.state.frontEnd ?? '');
       if (isForeign && configuredOrigin !== undefined) warn(origin, { origin, configuredOrigin });
     }
@@ -148,6 +148,7 @@ export function createLimitLog(logger: Logger): (limit: CountedLimit) => void {
   /** Hits since the last line of each limit, for a minute after that line. */
   const unlogged = new Map<CountedLimit, number>();
 
+  /** Logs hits of a limit, and a minute later the hits since. */
   function log(limit: CountedLimit, hits: number): void {
     logger.warn({ limit, hits }, 'limit hit');
     unlogged.set(limit, 0);

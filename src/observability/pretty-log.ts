@@ -20,6 +20,7 @@ function formatLine(line: Readonly<Record<string, unknown>>): string {
   return msg === 'request' ? formatRequest(line) : joinLines(String(msg), ...listOtherFields(line));
 }
 
+/** Formats the record of a request. */
 function formatRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknown>>>): string {
   const { action, route, status, outcome } = line;
   return joinLines(
@@ -43,6 +44,7 @@ function describeMissingRoute({ method, outcome }: Parameters<typeof formatReque
   return method === 'OPTIONS' && outcome === 'ok' ? '(any address)' : '(no such address)';
 }
 
+/** Describes the call to the provider that a request caused: `provider's token endpoint: 200 in 80 ms`. */
 function describeProviderCall(call: unknown): string | undefined {
   if (typeof call !== 'object' || call === null) return undefined;
   const { endpoint, outcome, status, error, durationMs } = call as Record<string, unknown>;

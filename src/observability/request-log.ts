@@ -105,6 +105,7 @@ export function recordRequests(
   };
 }
 
+/** Decides the outcome of a request after its end. */
 function decideOutcome({ res, state }: Context): RequestRecord['outcome'] {
   if (state.failure !== undefined) return state.failure;
   if (!isCompletelyWritten(res)) return 'client_gone';
@@ -139,6 +140,7 @@ const operatorsFaults: ReadonlySet<RequestRecord['outcome']> = new Set(['client_
 /** Outcomes of requests that got their whole response, and did not fail. */
 const wholeOutcomes: ReadonlySet<RequestRecord['outcome']> = new Set(['ok', 'login_started']);
 
+/** Chooses the level at which a request is logged. */
 function chooseLevel(record: RequestRecord) {
   const { action, status, outcome } = record;
   // Probes come every few seconds, and metrics count them.

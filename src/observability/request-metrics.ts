@@ -55,6 +55,7 @@ export function createMetrics(situation: () => Situation) {
 
 type RelayMetrics = ReturnType<typeof createRelayMetrics>;
 
+/** Counts a request, its duration, and whether its person was allowed to log in. */
 function countRequest(metrics: RelayMetrics, record: RequestRecord): void {
   const { route, status, durationMs, outcome, access, excused } = record;
   const labels = { route: route ?? 'none', status };
@@ -65,6 +66,7 @@ function countRequest(metrics: RelayMetrics, record: RequestRecord): void {
   if (access !== undefined) metrics.accesses.inc({ outcome: access, ...registrationLabel(record) });
 }
 
+/** Counts the call to the provider that a request caused, and the provider's error. */
 function countProviderCall(metrics: RelayMetrics, record: RequestRecord): void {
   const { provider: call, providerError } = record;
   const label = registrationLabel(record);

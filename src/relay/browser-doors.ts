@@ -24,6 +24,7 @@ export function createDoorHosts(served: readonly ServedRegistration[]): readonly
   return groupByResource(places, ({ door }) => door.resource).map(createDoorHost);
 }
 
+/** Creates the host of one resource, with a place for each registration whose people may open it. */
 function createDoorHost(places: readonly [DoorPlace, ...DoorPlace[]]): DoorHost {
   const [{ served, door }] = places;
   const { resource, keys, terms } = door;
@@ -72,6 +73,7 @@ export function doorEndpointsAtLogin(host: DoorHost, findAsked: FindAsked): read
   ];
 }
 
+/** The address at the host of the login at which a login for a resource starts. */
 function startEndpoint(place: DoorPlace): Endpoint {
   const { served, door } = place;
   return {

@@ -136,6 +136,7 @@ export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failur
   };
 }
 
+/** Creates the application, which has no other addresses than the given endpoints. */
 function createListener(
   { baseUrl }: Config,
   endpoints: readonly Endpoint[],

@@ -114,14 +114,15 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   const { name, provider, stateCheck } = registered;
   const issuer = baseUrl + registrationPath(word);
   const binding = bindingOfPath(path);
+  /** The audience of the relay's texts, which changes if discovery returns another provider. */
   const audienceAt = (known: Provider) => identifyRegistration(registered, known);
   const audience = cacheByProvider(source, audienceAt);
   const states = createStates(keys.state, audience, binding);
   const peekLogin = createPeekLogin(states, callbackUri);
   const grants = createGrants(keys, audience, binding, memory.grants, now);
-  const protect = (check: Exclude<typeof stateCheck, 'off'>, by: typeof states) =>
-    createLoginProtection({ baseUrl, callbackUri, stateCheck: check }, by, now);
-  const protection = stateCheck === 'off' ? undefined : protect(stateCheck, states);
+  const createProtection = (check: Exclude<typeof stateCheck, 'off'>, checked: typeof states) =>
+    createLoginProtection({ baseUrl, callbackUri, stateCheck: check }, checked, now);
+  const protection = stateCheck === 'off' ? undefined : createProtection(stateCheck, states);
   const consentStates = createStates(keys.consent, audience, binding, 'consent');
   const frontEndConfigs = frontEndsOfRegistration(config, registered);
   const addressLimits = createAddressLimits(config, memory.logins);
@@ -172,7 +173,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     }),
     frontEnds: createFrontEnds(frontEnds, clients, doorClients),
     /** Protects the questions for consent. */
-    questions: protect('always', consentStates),
+    questions: createProtection('always', consentStates),
     peekLogin,
     isOwnCallback: (ctx: Context): boolean => states.isOwn(truncatedQuery(ctx)['state']),
     grants,

@@ -164,6 +164,7 @@ function timeToLastCall({ frontEnds, providerTimeout }: Config): number {
   return hasApis ? Math.max(longestLogin, limits.apiCallTime) : longestLogin;
 }
 
+/** Warns if a Unix socket hides the addresses by which clients are limited. */
 function warnOfUnixSocket({ rateLimit, refusedExchanges, trustedProxies }: Config, logger: Logger) {
   const limitsAddresses = rateLimit !== undefined || refusedExchanges > 0;
   if (!limitsAddresses || trustedProxies.includes(unixSocketWord)) return;

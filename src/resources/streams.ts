@@ -122,7 +122,7 @@ export function createStreams() {
       client ??= createUpstreamClient({
         timeout: limits.streamHeadTime,
         concurrentCalls: limits.streams,
-        to: 'resource',
+        destination: 'resource',
       });
       const transfer = client.stream({ ...request, holder, evict: () => stream.end('limit') }, (call, isSent) => {
         remove(stream);

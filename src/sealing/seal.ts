@@ -64,6 +64,7 @@ export function createSeal<Content>(
     prepareToOpen,
   };
 
+  /** Decodes a text. @returns a function that opens it if it is bound to these words */
   function prepareToOpen(text: string): (...boundTo: readonly string[]) => Content | undefined {
     const bytes = decodeSealed(text, longest);
     if (bytes === undefined) return () => undefined;

@@ -86,6 +86,7 @@ export function limitConnections(
     parse(secured, connection);
   });
 
+  /** Parses the requests of a connection. */
   function parse(socket: Socket, connection: Connection): void {
     parseInPieces(
       socket,
@@ -148,7 +149,7 @@ export function limitConnections(
 function createQueue() {
   const waiting = new Set<Connection>();
 
-  /** Moves a connection to the end of the queue. */
+  /** Moves a connection to the end of the queue, because its wait begins now. */
   function startWaiting(connection: Connection): void {
     connection.bytesBefore = bytesPassed(connection);
     waiting.delete(connection);

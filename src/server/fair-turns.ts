@@ -25,6 +25,7 @@ export function createTurns() {
   /** Paused connections with the cost of their next read, by their client addresses. */
   const waiting = new Map<string, Map<Socket, number>>();
 
+  /** Begins a turn: one waiting connection of each client address after the other continues. */
   function startTurn(): void {
     isScheduled = false;
     const reads = isAccepting ? readsWhileAccepting : readsPerTurn;
@@ -49,6 +50,7 @@ export function createTurns() {
     if (waiting.size > 0) scheduleTurn();
   }
 
+  /** Lets the next turn begin after new connections, timers and immediates of this one. */
   function scheduleTurn(): void {
     if (isScheduled) return;
     isScheduled = true;
@@ -81,4 +83,5 @@ export function createTurns() {
   };
 }
 
+/** The network of a client, or an empty text after a reset or behind a Unix socket. */
 const clientOf = ({ remoteAddress }: Socket) => (remoteAddress === undefined ? '' : toNetwork(remoteAddress));

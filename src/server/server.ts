@@ -124,6 +124,7 @@ export async function listen(
   };
 }
 
+/** The URL at which a server listens, or `unix`. */
 function addressOf(server: Server | SecureServer): string {
   const address = server.address();
   // Node.js does not know the path of a passed Unix socket.

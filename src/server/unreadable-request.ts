@@ -43,11 +43,13 @@ export const protocolFailures: ReadonlySet<FailureCode> = new Set([
   ...otherProtocols.map(([, failure]) => failure),
 ]);
 
+/** Finds the failure for a reason, or for the protocol with whose first bytes the request begins. */
 function findFailure(reason: string, bytes: Buffer | undefined): FailureCode {
   const known = failures[reason];
   if (known !== undefined) return known;
   const received = bytes?.toString('latin1', 0, 20) ?? '';
-  return otherProtocols.find(([beginning]) => received.startsWith(beginning))?.[1] ?? 'bad_request';
+  const [, failure] = otherProtocols.find(([beginning]) => received.startsWith(beginning)) ?? [];
+  return failure ?? 'bad_request';
 }
 
 /**

@@ -30,6 +30,7 @@ export class UpgradeResponse extends ServerResponse<Request> {
     return this.headersSent && this.statusCode === switchingProtocols;
   }
 
+  /** Ends the connection after the response, and tells the server that the response has closed. */
   #closeConnection(): void {
     const { client } = this;
     // The rest of a WebSocket was written to the connection, and not to the response.

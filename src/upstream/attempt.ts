@@ -61,6 +61,7 @@ export class Attempt {
     else if (mayHaveBody(method)) this.#stream.end(body || undefined);
   }
 
+  /** Watches the request of Node.js, which got has created. */
   #onRequest(sent: ClientRequest): void {
     this.#sent = sent;
     onceConnectionReady(sent, ({ bytesRead }) => {
@@ -75,6 +76,7 @@ export class Attempt {
     });
   }
 
+  /** Collects the body of the response, up to its limit. */
   #onResponse({ statusCode: status, headers }: Response): void {
     // The provider timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
     if (status === 408 && this.#sent?.reusedSocket) {
@@ -109,6 +111,7 @@ export class Attempt {
     this.#promise.resolve('died_while_idle');
   }
 
+  /** Ends the call with a failure, or with the status alone if the caller needs no more. */
   #fail(code: FailureCode, error?: string): void {
     this.#stopWaiting();
     const { needsBody = isOk } = this.#call.request;

@@ -38,7 +38,7 @@ const streamRules = {
  * @param settings.concurrentCalls calls in flight. Further ones are refused, never queued. A part is kept for logins,
  *   and a part for user lookups
  * @param settings.answerSize bytes of a response
- * @param settings.to the destination of streamed calls
+ * @param settings.destination the destination of streamed calls
  */
 export function createUpstreamClient(settings: {
   readonly timeout: number;
@@ -46,12 +46,12 @@ export function createUpstreamClient(settings: {
   readonly proxy?: ProxyEnvironment;
   readonly answerSize?: number;
   readonly lookup?: LookupFunction;
-  readonly to?: keyof typeof streamRules;
+  readonly destination?: keyof typeof streamRules;
 }) {
-  const { timeout, concurrentCalls, proxy = {}, lookup, to = 'api' } = settings;
+  const { timeout, concurrentCalls, proxy = {}, lookup, destination = 'api' } = settings;
   const { answerSize = limits.providerAnswerSize } = settings;
   const pool = createConnectionPool(concurrentCalls, proxy, lookup);
-  const { mostBytes, startTimeout, headers: ownHeaders, headSize } = streamRules[to];
+  const { mostBytes, startTimeout, headers: ownHeaders, headSize } = streamRules[destination];
   const instance = got.extend({
     headers: defaultHeaders,
     followRedirect: false,
@@ -65,10 +65,10 @@ export function createUpstreamClient(settings: {
   const instances = repeatableAttempts.map((agent) => instance.extend({ agent }));
   // A request that cannot be repeated must not meet a connection that died while idle. An API may be far away and close
   // idle connections at any time, so each request gets a new one.
-  const singleAttempt = [to === 'resource' ? pool.brief : pool.unpooled];
+  const singleAttempt = [destination === 'resource' ? pool.brief : pool.unpooled];
   // The connection of a WebSocket never returns to a pool.
   const webSocketAttempt = [pool.unpooled];
-  const room = createRoom(concurrentCalls, to);
+  const room = createRoom(concurrentCalls, destination);
 
   function attemptsFor(request: Omit<StreamedRequest, 'holder' | 'evict'>): readonly Agents[] {
     if (request.webSocket) return webSocketAttempt;
@@ -129,7 +129,7 @@ export function createUpstreamClient(settings: {
         headSize,
         attempts: attemptsFor(request),
         startTimeout: startTimeout.bind(undefined, timeout),
-        ...startRecord(to, freeRoom, observe),
+        ...startRecord(destination, freeRoom, observe),
       };
       const transfer = new Transfer(call, pool);
       return transfer;

@@ -19,14 +19,15 @@ const callShares: readonly { readonly endpoints: readonly Endpoint[] | 'all'; re
  * Limits the calls in flight.
  *
  * @param most calls in flight. Further ones are refused
- * @param to the destination of the transfers among them
+ * @param destination the destination of the transfers among them
  */
-export function createRoom(most: number, to: 'api' | 'resource' = 'api') {
+export function createRoom(most: number, destination: 'api' | 'resource' = 'api') {
   const counters = callShares.map(({ endpoints, fraction }) => ({
     endpoints,
     most: Math.ceil(most * fraction),
     inFlight: 0,
   }));
+  /** The counters of the shares to which a call belongs. */
   const countersFor = (endpoint: Endpoint) =>
     counters.filter(({ endpoints }) => endpoints === 'all' || endpoints.includes(endpoint));
   const transfers = createCountedTransfers();
@@ -62,10 +63,10 @@ export function createRoom(most: number, to: 'api' | 'resource' = 'api') {
      */
     takeForTransfer(transfer: CountedTransfer): () => void {
       const { inFlight } = transfers;
-      if (to === 'resource') makeRoomAtGateway(transfer, transfers, most);
+      if (destination === 'resource') makeRoomAtGateway(transfer, transfers, most);
       else makeRoomAtApi(transfer, [...inFlight], isFull('api'), inFlight.size >= crowdedFrom);
       // A transfer that was ended for another one has freed its room already.
-      const free = take(to);
+      const free = take(destination);
       transfers.add(transfer);
       return () => {
         transfers.remove(transfer);

@@ -37,6 +37,7 @@ export function createCountedTransfers() {
     resource: new Map(),
   };
 
+  /** Adds one to each count of a holder, or takes one away. */
   function changeCounts(holder: Holder, change: 1 | -1): void {
     for (const kind of kinds) {
       const name = holder[kind];

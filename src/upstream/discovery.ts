@@ -71,6 +71,7 @@ async function getMetadata(client: UpstreamClient, url: string): Promise<Upstrea
   }
 }
 
+/** Why a call without a response failed, in the words of discovery. */
 function reasonOfFailedCall({ code }: RelayError): DiscoveryFailure {
   if (code === 'provider_timeout') return 'timeout';
   if (code === 'provider_answer_unusable') return 'too_large';
@@ -83,6 +84,7 @@ function redirectTarget({ status, headers }: UpstreamResponse, from: string): UR
   return URL.parse(headers.location ?? '', from) ?? undefined;
 }
 
+/** The error for a status that is neither 200 nor a redirect. */
 function errorForStatus(status: number): DiscoveryError {
   if (status === 404 || status === 410) return new DiscoveryError('not_found');
   return new DiscoveryError(status >= 500 ? 'unavailable' : 'unexpected_status', {

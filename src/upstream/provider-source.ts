@@ -57,6 +57,7 @@ export async function startDiscovery(
   let closed = false;
   let retryIn = shortestRetry;
 
+  /** Makes an attempt at discovery, and schedules the next one. */
   async function attempt(): Promise<void> {
     let delay = refreshInterval;
     try {

@@ -110,6 +110,7 @@ export class Transfer {
     this.#startAttempt();
   }
 
+  /** Starts the next attempt. The call fails if there is none left. */
   #startAttempt(): void {
     const agents = this.#attempts.shift();
     if (agents === undefined) {
@@ -133,6 +134,7 @@ export class Transfer {
     this.#startAttempt();
   }
 
+  /** Opens a request, and watches what comes back. */
   #openAttempt(agents: Agents): ClientRequest {
     const { request, headSize } = this.#call;
     const { method, body } = request;
@@ -167,6 +169,7 @@ export class Transfer {
     return sent;
   }
 
+  /** Sends the body of the request: at once, or while it arrives from the client. */
   #sendBody(sent: ClientRequest): void {
     const { body } = this.#call.request;
     if (body === undefined || body instanceof Uint8Array) {
@@ -185,6 +188,7 @@ export class Transfer {
     content.on('data', this.#onUploadChunk);
   }
 
+  /** Sends a part of an upload, and pauses the upload while the server does not read. */
   #sendUpload(chunk: Buffer): void {
     this.#uploaded += chunk.length;
     this.#timeout?.renew(chunk.length);
@@ -192,6 +196,7 @@ export class Transfer {
     else if (!this.#sent?.write(chunk)) this.#upload?.pause();
   }
 
+  /** Gives the response to the caller, who decides whether its body is sent to the client. */
   #onResponse(incoming: IncomingMessage): void {
     const { statusCode: status = 0, headers } = incoming;
     // The server switches protocols, but does not name one. Otherwise, Node.js would have emitted `upgrade`.
@@ -215,6 +220,7 @@ export class Transfer {
     if (status === 205) this.finish();
   }
 
+  /** Gives the WebSocket to the caller, if the server has accepted the request for it. */
   #onUpgrade(incoming: IncomingMessage, connection: Socket, head: Buffer): void {
     const { webSocket } = this.#call.request;
     if (webSocket === undefined || !acceptsWebSocket(incoming.headers, webSocket.key)) {
@@ -240,6 +246,7 @@ export class Transfer {
     this.#response.resolve({ status, headers, hasBody: true, send: () => this.#beginWebSocket(), discard: finish });
   }
 
+  /** Counts bytes of a WebSocket. Bytes of the server also count for the pace at which the client reads. */
   #countWebSocketBytes(from: 'client' | 'server', bytes: number): void {
     if (from === 'client') {
       this.#uploaded += bytes;
@@ -258,6 +265,7 @@ export class Transfer {
 
   /** Writes the body to the client. The client's response ends complete or broken, as the server's does. */
   #sendToClient(): void {
+    // The transfer may have ended between the head and this call.
     if (this.#ending !== undefined) {
       this.#endClient(this.#ending);
       return;
@@ -277,6 +285,7 @@ export class Transfer {
     clearTimeout(timer);
   }
 
+  /** Reads the body of the response, for the client or only to its end. */
   #readBody(receiver: 'client' | 'nobody'): void {
     const incoming = this.#incoming;
     this.#receiver = receiver;
@@ -287,6 +296,7 @@ export class Transfer {
     incoming?.once('end', () => this.#onResponseEnd());
   }
 
+  /** Collects a part of the body, which is written to the client in the next tick. */
   #onResponseChunk(chunk: Buffer): void {
     if (this.#ending !== undefined) return;
     this.#downloaded += chunk.length;
@@ -301,6 +311,7 @@ export class Transfer {
     if (this.#unwritten.length === 1) process.nextTick(() => this.#flushToClient());
   }
 
+  /** Writes the collected parts to the client, and pauses the response while the client does not read. */
   #flushToClient(): void {
     // At the end, the rest was written already.
     if (this.#ending !== undefined) return;
@@ -315,6 +326,7 @@ export class Transfer {
     return chunks.length > 1 ? Buffer.concat(chunks) : chunks[0];
   }
 
+  /** Completes the transfer after the last byte of the response. */
   #onResponseEnd(): void {
     const isUploading = this.#upload !== undefined;
     this.#complete();
@@ -322,6 +334,7 @@ export class Transfer {
     if (isUploading) this.#sent?.destroy();
   }
 
+  /** Ends the transfer as complete. Only the first ending counts. */
   #complete(): void {
     if (this.#ending !== undefined) return;
     this.#stop('complete');
@@ -330,6 +343,7 @@ export class Transfer {
     this.#onEnded();
   }
 
+  /** Ends the transfer with a failure, which breaks off a response that has begun. Only the first ending counts. */
   #fail(code: FailureCode, error?: string, status = this.#incoming?.statusCode): void {
     if (this.#ending !== undefined) return;
     const failure = new RelayError(code);
@@ -352,6 +366,7 @@ export class Transfer {
     else client.end(rest);
   }
 
+  /** Stops the timeout, the upload, and the listeners on the client. */
   #stop(ending: 'complete' | RelayError): void {
     this.#ending = ending;
     this.#timeout?.stop();

@@ -40,6 +40,7 @@ export class Tunnel {
     server.on('error', (error) => on.onBroken(error)).once('close', () => on.onBroken());
   }
 
+  /** Lets bytes pass in both directions. */
   start(): void {
     this.#client.on('data', this.#sendToServer).on('drain', () => this.#server.resume());
     this.#server.on('data', (bytes: Buffer) => this.#sendToClient(bytes)).on('drain', () => this.#client.resume());
@@ -77,6 +78,7 @@ export class Tunnel {
     this.#server.destroy();
   }
 
+  /** Passes bytes to the client. While the WebSocket closes, only those up to the end of the frame pass. */
   #sendToClient(bytes: Buffer): void {
     const isClosing = this.#finishClose !== undefined;
     const length = this.#frames.follow(bytes, isClosing);

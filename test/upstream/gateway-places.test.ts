@@ -142,7 +142,7 @@ describe('the places of the gateway', () => {
 
   it('are given up in the way of the stream itself, whose place is free at once', async () => {
     const server = await serve((_, response) => response.writeHead(200).flushHeaders());
-    const client = createUpstreamClient({ timeout: 10_000, concurrentCalls: 64, to: 'resource' });
+    const client = createUpstreamClient({ timeout: 10_000, concurrentCalls: 64, destination: 'resource' });
     const ended: string[] = [];
     let session = 0;
     const begin = async (person: string) => {

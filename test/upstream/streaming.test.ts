@@ -148,7 +148,7 @@ describe('a streamed call', () => {
   });
 
   it('sends a POST or PATCH without a body only once, though a kept connection was closed', async () => {
-    const gateway = createUpstreamClient({ timeout: 10_000, concurrentCalls: 4, to: 'resource' });
+    const gateway = createUpstreamClient({ timeout: 10_000, concurrentCalls: 4, destination: 'resource' });
     for (const method of ['POST', 'PATCH'] as const) {
       requests = 0;
       listener = breakTheSecond;
@@ -207,7 +207,7 @@ describe('a streamed call', () => {
   });
 
   it('passes on a 408 to what is sent only once, although its connection was kept', async () => {
-    const gateway = createUpstreamClient({ timeout: 10_000, concurrentCalls: 4, to: 'resource' });
+    const gateway = createUpstreamClient({ timeout: 10_000, concurrentCalls: 4, destination: 'resource' });
     const statuses = [200, 408];
     listener = (_, response) => response.writeHead(statuses.shift() ?? 500).end('a');
     for (const status of [200, 408]) {

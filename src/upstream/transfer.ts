@@ -153,7 +153,10 @@ export class Transfer {
     sent.on('error', (error) => {
       // The request was given up, which looks as if its connection had died.
       if (sent !== this.#sent || this.#ending !== undefined) return;
-      if (this.#pool.diedWhileIdle(sent, errorCode(error), bytesBefore)) this.#tryAgain();
+      const status = this.#incoming?.statusCode;
+      // The response is complete. Some servers send a body with it nevertheless, which breaks the connection.
+      if (status !== undefined && cannotHaveBody(method, status)) this.finish();
+      else if (this.#pool.diedWhileIdle(sent, errorCode(error), bytesBefore)) this.#tryAgain();
       else this.#fail('provider_unreachable', errorCode(error));
     });
     // After a 101, Node.js only emits `upgrade` and hands over the socket. @see RFC 9110 §15.2.2

@@ -125,6 +125,22 @@ describe('a streamed call', () => {
     expect(server.connections).to.equal(1);
   });
 
+  it('passes on a response that cannot have a body, although its server sends one, and nobody gets that', async () => {
+    for (const [method, status] of [
+      ['HEAD', 200],
+      ['GET', 204],
+      ['GET', 304],
+    ] as const) {
+      listener = ({ socket }) => {
+        socket.write(`HTTP/1.1 ${status} A\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb`);
+      };
+      expect(await text((await stream({ method })).body)).to.equal('');
+      expect(seen.at(-1)).to.include({ outcome: 'answered', status });
+      listener = (_, response) => void response.end('a');
+      expect(await text((await stream()).body)).to.equal('a');
+    }
+  });
+
   const breakTheSecond: RequestListener = ({ socket }, response) => {
     if (requests === 2) socket.destroy();
     else response.end('a');

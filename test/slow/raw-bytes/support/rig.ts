@@ -137,7 +137,7 @@ resources:
     const connection = await RawConnection.open(port);
     const lines = [`${method} ${path}/case HTTP/1.1`, `Host: ${host}`, ...credentials, ...headers];
     connection.say(`${lines.join('\r\n')}\r\n\r\n`);
-    if (!(await firstAnswer(connection, method, 20_000))) throw new Error('no answer');
+    if (!(await firstAnswer(connection, method, 60_000))) throw new Error('no answer');
     const { heard } = connection;
     const hasClosed = connection.socket.destroyed;
     const isOpen = !hasClosed && !/^connection: (?:close|upgrade)\r$/im.test(heard);
@@ -176,7 +176,7 @@ resources:
     const connection = await RawConnection.open(port);
     connection.socket.write(bytes);
     const ending = () => endingOf(Buffer.from(connection.heard, 'latin1'));
-    const tooLate = delay(patience, 'late');
+    const tooLate = delay(patience, 'late', { ref: false });
     while (!connection.socket.destroyed && ending() === undefined) {
       const next = new Promise((resolve) => connection.socket.once('data', resolve));
       if ((await Promise.race([next, connection.closed, tooLate])) === 'late') break;
@@ -222,7 +222,7 @@ resources:
 
 /** Waits until a connection has got a complete response, or is closed. @returns whether one of both has happened in time */
 async function firstAnswer(connection: RawConnection, method: string, patience: number): Promise<boolean> {
-  const tooLate = delay(patience, 'late');
+  const tooLate = delay(patience, 'late', { ref: false });
   const isOver = () =>
     connection.socket.destroyed || finalResponses(connection.heard, method, false).responses.length > 0;
   while (!isOver()) {

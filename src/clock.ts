@@ -1,6 +1,7 @@
 /** The time in milliseconds since 1970, as from `Date.now`. */
 export type Clock = () => number;
 
+/** The time in whole seconds since 1970. */
 export function nowInSeconds(now: Clock): number {
   return Math.floor(now() / 1000);
 }

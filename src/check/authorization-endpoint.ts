@@ -122,6 +122,7 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
     const isCallback = target.href.startsWith(`${callbackUri}?`);
     return problemOfRefusal(code, adviceByCode[code] ?? (isCallback ? open : `${compare}; ${open}`));
   }
+  // Cloudflare sends this header with a page that only a browser can pass.
   if (answer.headers['cf-mitigated'] !== undefined) {
     return endpoint.notChecked('what is in front of it lets only browsers in', `open it in a browser: ${url}`);
   }

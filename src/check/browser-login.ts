@@ -138,6 +138,7 @@ const faults: Readonly<Record<number, readonly [message: string, fix: string]>> 
   ],
 };
 
+/** Whether the application itself, and not a proxy, may answer with this status. */
 const isAnswerOfApplication = (status: number) => status < 300 || status === 404 || status === 405;
 
 /** Judges whether all cookies of a login have arrived, because without them the login cannot end. */

@@ -10,7 +10,7 @@ export function cmsConfigs(config: Config) {
       registrationsOfFrontEnd(config, frontEnd).map((registration) => ({
         frontEnd: frontEnd.name,
         registration: registration.name,
-        backend: backendLines(config.baseUrl, registration, frontEnd.name),
+        backend: formatBackend(config.baseUrl, registration, frontEnd.name),
       })),
     );
 }
@@ -27,7 +27,8 @@ export function checkCmsBaseUrl({ baseUrl, frontEnds }: Config): Finding[] {
   ];
 }
 
-function backendLines(baseUrl: string, { paths, provider }: RegistrationConfig, frontEnd: string) {
+/** Formats the `backend` of a CMS, which logs in at a front end of a registration. */
+function formatBackend(baseUrl: string, { paths, provider }: RegistrationConfig, frontEnd: string) {
   const backend = 'known' in provider ? provider.known.cms : undefined;
   // The CMS compares base_url with the origin of the popup's messages, so it must not have a path.
   const { origin, pathname } = new URL(baseUrl);

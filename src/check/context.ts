@@ -19,6 +19,7 @@ export interface CheckContext extends Naming {
   readonly client: UpstreamClient;
 }
 
+/** A context whose provider is known or was discovered. */
 export interface ProviderContext extends CheckContext {
   readonly provider: Provider;
 }

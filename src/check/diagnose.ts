@@ -23,6 +23,7 @@ import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
+/** The report of `login-relay check`, as `--json` prints it. */
 export interface CheckReport {
   /** The effective configuration as a file; null if it has faults. */
   readonly configuration: string | null;
@@ -115,6 +116,7 @@ export function readConfigToCheck(given: OptionSources, readFile: ReadFile) {
  */
 async function callAddresses({ config, readings }: ConfigReading, isFromFile: boolean) {
   const client = createCheckClient(config);
+  // `checkLogin` fills this map.
   const described = new Map<string, Provider>();
   const { registrations, frontEnds } = config;
   const createContext = (registration = registrations[0], given = frontEnds[0]): CheckContext => {

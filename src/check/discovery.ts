@@ -37,15 +37,15 @@ export async function discoverProviders(config: Config): Promise<ReadonlyMap<str
 }
 
 /** Discovers the provider of a registration, unless it is known. Returns an error if that fails. */
-async function discover(client: UpstreamClient, { provider, ...credentials }: RegistrationConfig) {
+async function discover(client: UpstreamClient, registration: RegistrationConfig) {
+  const { provider, clientId } = registration;
   if ('known' in provider) return provider.known;
+  // Discovery only asks whether form-encoding changes the secret. It rarely does, so an empty secret can stand in.
+  const isUnseen = registration.clientSecret instanceof UnseenSecret;
+  const clientSecret = isUnseen ? new Secret('') : registration.clientSecret;
+  const encodingChanges = changesWhenEncoded({ clientId, clientSecret });
   try {
-    const { clientId, clientSecret: given } = credentials;
-    // Discovery only asks whether form-encoding changes the secret. It rarely does, so an empty secret can stand in.
-    const clientSecret = given instanceof UnseenSecret ? new Secret('') : given;
-    const changes = changesWhenEncoded({ clientId, clientSecret });
-    const context = { ...provider.discovered, clientId, encodingChanges: changes };
-    return await discoverProvider(client, context);
+    return await discoverProvider(client, { ...provider.discovered, clientId, encodingChanges });
   } catch (error) {
     if (error instanceof DiscoveryError) return error;
     throw error;

@@ -56,6 +56,7 @@ function describeRefreshRequest({ refreshRequest }: Provider): string {
   return texts.join(' and ');
 }
 
+/** Says which tokens are revoked at a logout, and where. */
 function checkRevocation({ provider: { revocation }, describe }: OfflineContext): Finding {
   const { ok } = findingsOn('revocation');
   if (revocation === undefined) {

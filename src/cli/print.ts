@@ -21,6 +21,7 @@ export async function printError(text: string): Promise<void> {
   await write(text, process.stderr);
 }
 
+/** Writes to a stream. Resolves with the error if that fails. */
 function write(text: string, stream: NodeJS.WriteStream): Promise<Error | null | undefined> {
   // Without a listener, an error of the stream would be thrown and end the process.
   if (stream.listenerCount('error') === 0) stream.on('error', () => {});

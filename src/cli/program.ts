@@ -239,6 +239,7 @@ function addOptions(command: Command, settings: readonly Option[] = Object.value
   return command;
 }
 
+/** Formats the help of an option, with its variable and its default. */
 function formatOptionHelp({ help, variable, otherwise, default: value }: Option): string {
   const isRequired = otherwise?.startsWith('required');
   return `${help} (${variable}; ${isRequired ? otherwise : `default: ${value ?? otherwise ?? 'none'}`})`;

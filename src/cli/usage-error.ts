@@ -30,6 +30,7 @@ export function describeUsageError(
   }
 }
 
+/** Describes a missing or unknown argument, such as the action of `login-relay config`. */
 function describeWrongChoice(command: Command): string {
   const choices = command.registeredArguments[0]?.argChoices ?? [];
   const [word = ''] = command.args;
@@ -39,6 +40,7 @@ function describeWrongChoice(command: Command): string {
     : `${command.name()} knows no ${word}${didYouMean(known)}`;
 }
 
+/** Describes an unknown flag, or a flag with a value although it takes none. */
 function describeUnknownOption(message: string, command: Command): string {
   const [, name = '', value] = /'(--[\w-]+|-\w)(=)?/.exec(message) ?? [];
   const flags = command.options.map(({ long }) => long ?? '');
@@ -54,6 +56,7 @@ function mayContainValue(name: string, flags: readonly string[]): boolean {
   return (!looksLikeFlag && name.length > 2) || flags.some((flag) => flag !== '' && name.startsWith(flag));
 }
 
+/** Describes a word that is no command, or that follows a command without arguments. */
 function describeStrayWord(word: string, command: Command | undefined, program: Command): string {
   if (command !== undefined) {
     const isStartedByNpm = process.env['npm_lifecycle_event'] === command.name();

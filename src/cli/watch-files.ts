@@ -30,6 +30,7 @@ function readVersions(paths: readonly string[]): string {
   return paths.map(readVersion).join();
 }
 
+/** Reads a text that changes when a file is written or replaced. */
 function readVersion(path: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });

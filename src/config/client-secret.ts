@@ -34,6 +34,7 @@ export function readClientSecret(reading: Reading<'providers'>): Secret | undefi
   return new Secret(secret);
 }
 
+/** Reads the client secret from the named file, else from the systemd credential. Reports that both are missing. */
 function readFromFileOrCredential(reading: Reading<'providers'>): FileText {
   const { values, isGiven, environment, describe, reportFault, reportUnreadable } = reading;
   if (isGiven('clientSecretFile')) return readFromFile(reading, values.clientSecretFile);

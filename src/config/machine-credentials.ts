@@ -4,6 +4,7 @@ import { readSecrets } from './key-file.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
 import { isUnseen, type Reading } from './reading.ts';
 
+/** Names the systemd credential with the secret of a machine. */
 const machineSecretCredential = (name: string) => `${name}-machine-secret`;
 
 /** Reads the secret or the public key of a machine; undefined for other front ends, and after a fault. */
@@ -17,6 +18,7 @@ export function readMachineCredentials(reading: Reading<'front-ends'>): MachineC
   return hasKey ? readMachineKeys(reading) : readMachineSecrets(reading);
 }
 
+/** Reads the secrets of a machine from the named file, else from the systemd credential. */
 function readMachineSecrets(reading: Reading<'front-ends'>): MachineCredentials | undefined {
   const { map, values, isGiven, reportUnreadable, environment, reportFault } = reading;
   const credential = machineSecretCredential(map.name ?? '');

@@ -90,5 +90,6 @@ function readEmails({ values, describe, reportFault }: RegistrationReading, acce
   return known;
 }
 
+/** Whether the user record itself answers, so that no other endpoint has to be asked. */
 const isInUserRecord = (answer: AccessAnswer): answer is PersonValues =>
   answer.kind === 'values' && answer.from === undefined;

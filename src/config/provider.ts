@@ -72,6 +72,7 @@ export function findPreset({ provider, issuer }: ValuesAt<'providers'>): Preset 
 
 type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | undefined>>>;
 
+/** The hosts of endpoints, without those of endpoints that are missing. */
 const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
 /** How the server behind these endpoints answers, if a preset has one of their hosts; otherwise nothing. */

@@ -7,6 +7,7 @@ import { type CompleteValues, settingNames } from './settings/settings.ts';
 import type { SettingsMap } from './settings-map.ts';
 import { describeSetting, mergeOptions } from './settings-map.ts';
 
+/** The settings of the whole configuration: of the relay, and of each entry. */
 export type Readings = ReturnType<typeof createReadings>;
 
 export type RelayReading = Reading<'relay'> & { readonly baseUrl: string };
@@ -69,6 +70,7 @@ function findMaps<At extends 'providers' | 'front-ends'>(
   return [byOptions];
 }
 
+/** Reads an entry of `providers`, or the provider that flags and variables describe. */
 function readRegistration(map: SettingsMap<'providers'>, read: Read, relay: RelayReading) {
   const reading = read(map);
   const name = map.name ?? reading.values.pathName ?? '';
@@ -83,16 +85,18 @@ function readRegistration(map: SettingsMap<'providers'>, read: Read, relay: Rela
   };
 }
 
+/** Reads an entry of `resources`, and finds the registrations of its people. */
 function readResource(map: SettingsMap<'resources'>, read: Read, registrations: readonly RegistrationReading[]) {
   const reading = read(map);
-  const { provider: asked, secretFile } = reading.values;
+  const { provider: given, secretFile } = reading.values;
   const names = registrations.map(({ name }) => name);
-  const named = asked?.map((name, index) => {
-    const report = (message: string) => reading.reportFault('provider', withItemNumber(index, asked.length, message));
-    if (asked.indexOf(name) < index) report('names a provider that the list has already');
+  const named = given?.map((name, index) => {
+    const report = (message: string) => reading.reportFault('provider', withItemNumber(index, given.length, message));
+    if (given.indexOf(name) < index) report('names a provider that the list has already');
     return findEntryOrReport(name, names, 'provider', report) ?? name;
   });
-  const own: readonly string[] = [...new Set(named ?? (names.length === 1 ? names : []))];
+  const byDefault = names.length === 1 ? names : [];
+  const own: readonly string[] = [...new Set(named ?? byDefault)];
   const allow = map.inside.allow?.map(read)[0];
   const browser = map.inside.browser?.map(read)[0];
   const namesGroupsClaim = (rules: Reading<'allow'> | undefined) => rules?.values.groupsClaim !== undefined;
@@ -117,6 +121,7 @@ function readResource(map: SettingsMap<'resources'>, read: Read, registrations: 
   };
 }
 
+/** Reads an entry of `front-ends`, or the front end that flags and variables describe, and finds its registrations. */
 function readFrontEnd(
   map: SettingsMap<'front-ends'>,
   read: Read,

@@ -39,6 +39,7 @@ export function personSourceOf({ provider }: RegistrationConfig): PersonSource {
   return 'discovered' in provider ? provider.discovered.given : provider.known;
 }
 
+/** The front ends of the configuration that may use a registration. */
 export const frontEndsOfRegistration = ({ frontEnds }: Config, { name }: RegistrationConfig) =>
   frontEnds.filter(({ registrations }) => registrations.includes(name));
 
@@ -117,6 +118,7 @@ const resourceAt = (resource: ResourceConfig, registration: string): ResourceAtR
   identity: resource.identities.get(registration) ?? learnsNothing,
 });
 
+/** The resources that people of a registration may use with a front end. */
 export function resourcesOfFrontEnd(
   { resources }: Config,
   frontEnd: FrontEndConfig,
@@ -128,15 +130,19 @@ export function resourcesOfFrontEnd(
 }
 
 /**
- * The issuers in the metadata of a resource, in the order of its registrations: those where a program can log in for it.
- * Clients take the first one, and would be stranded at another one. If no program can log in, there are all.
+ * The issuers in the metadata of a resource, in the order of its registrations. Clients take the first issuer, so the
+ * list has only registrations at which a program can log in for the resource; or all of them if no program can.
  */
 export function issuersOf({ baseUrl, frontEnds }: Config, { name, registrations }: ResourceConfig): readonly string[] {
   const programs = frontEnds.filter(({ kind, resources }) => kind !== 'machine' && resources.includes(name));
-  const usable = registrations.filter((one) => programs.some((program) => program.registrations.includes(one)));
-  return (usable.length > 0 ? usable : registrations).map((one) => baseUrl + registrationPath(one));
+  const usable = registrations.filter((registration) =>
+    programs.some((program) => program.registrations.includes(registration)),
+  );
+  const listed = usable.length > 0 ? usable : registrations;
+  return listed.map((registration) => baseUrl + registrationPath(registration));
 }
 
+/** The registrations that a front end may use. */
 export const registrationsOfFrontEnd = ({ registrations }: Config, frontEnd: FrontEndConfig) =>
   registrations.filter(({ name }) => frontEnd.registrations.includes(name));
 

@@ -18,6 +18,7 @@ export function typed<Input>(type: ValueType) {
   return v.metadata<Input, Readonly<Record<string, unknown>>>({ ...type });
 }
 
+/** The type that `typed` has attached to a schema; a string if there is none. */
 export function valueTypeOf(schema: v.GenericSchema<string, unknown>): ValueType {
   const type: ValueType = v.getMetadata(schema);
   return Object.keys(type).length === 0 ? { type: 'string' } : type;

@@ -116,7 +116,7 @@ function placeOf(map: SettingsMap, name: string) {
   return { position, keyPath, described: `${describePlace(file, position)} ${keyPath}` };
 }
 
-/** The line and column of a setting in the file. A missing setting has those of its map. */
+/** The line and column of a setting in the file. For a missing setting, they are those of its map. */
 export const positionOf = (map: SettingsMap, name: string) => placeOf(map, name)?.position;
 
 /** Names a setting for people: `config.yaml:12:5 port`, or its flag and variable. A missing one is named at its map. */

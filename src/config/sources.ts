@@ -16,7 +16,7 @@ export interface GivenOption {
 }
 
 const rows: Readonly<Record<string, Option>> = options;
-const excludedBy = (name: string) => rows[name]?.excludes ?? [];
+const excludedBy = (name: string): readonly string[] => rows[name]?.excludes ?? [];
 
 /**
  * Whether the variable of an option does not count, because a flag excludes the option: with `--issuer`, the variable
@@ -24,9 +24,10 @@ const excludedBy = (name: string) => rows[name]?.excludes ?? [];
  */
 function isVariableOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>): boolean {
   const isFlagGiven = (option: string) => flags[option] !== undefined;
-  const otherSide = excludedBy(name);
-  const ownSide = otherSide.flatMap(excludedBy);
-  return otherSide.some(isFlagGiven) && !ownSide.some(isFlagGiven);
+  const excluded = excludedBy(name);
+  // The options on the same side exclude the same options: for `provider`, also `providerHost`.
+  const sameSide = excluded.flatMap(excludedBy);
+  return excluded.some(isFlagGiven) && !sameSide.some(isFlagGiven);
 }
 
 /** The flag of an option, else its variable; undefined if neither is given. An empty variable counts as unset. */

@@ -154,12 +154,14 @@ async function readForm({ req }: Context): Promise<URLSearchParams> {
   return new URLSearchParams(await getRawBody(req, options).catch(() => ''));
 }
 
+/** Whether a query or form has these parameters with these values. */
 function hasParameters(given: URLSearchParams, wanted: Readonly<Record<string, string>>): boolean {
   return Object.entries(wanted).every(([name, value]) => given.get(name) === value);
 }
 
 type Logins = ReturnType<typeof createExpiringSecrets<Login>>;
 
+/** Makes a random code or token for a login. */
 function issueToken(logins: Logins, login: Login): string {
   const token = randomBytes(32).toString('base64url');
   logins.set(token, login);

@@ -60,6 +60,7 @@ export async function checkAdmission(trial: Trial, evidence: Evidence): Promise<
   return findings;
 }
 
+/** Says whether this person may log in by one way. Nothing has to be said if no rule and no resource asks. */
 async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }: LoginWay): Promise<Finding[]> {
   const { config, registration, login, provider } = trial;
   const current = await login.registrationAt(provider);

@@ -59,6 +59,7 @@ interface LookupResult {
   readonly failure?: RelayError;
 }
 
+/** Looks the person up once. A failure is part of the result. */
 async function lookUp({ login, calls }: Trial, provider: Provider, accessToken: string): Promise<LookupResult> {
   const registration = await login.registrationAt(provider);
   try {

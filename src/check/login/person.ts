@@ -84,6 +84,7 @@ export async function checkPerson(
 ): Promise<Finding[]> {
   const { describeOfProvider } = trial;
   const { ok, problem, warning } = findingsOn('person');
+  // Without a rule and without claims, only the id and the login name are asked for.
   const verdict = await judgePerson(trial, evidence, [undefined], { claims: [] });
   if (verdict instanceof RelayError) {
     const fields = verdict.fields ?? [];
@@ -118,6 +119,7 @@ function proposeName({ provider, describeOfProvider }: Trial, record: Item | und
 /** The claims that `readIdToken` compares with the login, and `id_token` if there is no token at all. */
 const comparedClaims: ReadonlySet<string> = new Set(['id_token', 'iss', 'aud', 'azp', 'exp', 'nonce']);
 
+/** Says what to correct if an ID token does not fit this login. The first unfit claim decides. */
 function adviseOnIdToken({ describe, describeOfProvider }: Trial, fields: readonly FieldFault[]): string {
   const [{ field } = { field: '' }] = fields;
   if (field === 'id_token') return `add openid to ${describe('scope')}, or remove ${describeOfProvider('userFrom')}`;

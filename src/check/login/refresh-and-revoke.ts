@@ -28,6 +28,7 @@ export async function refreshOnce(trial: Trial, { refreshToken }: TokenResponse)
   }
 }
 
+/** Says why a refresh gave no token. */
 function explainFailedRefresh(trial: Trial, { code, detail }: RelayError): Finding {
   const { calls, describe } = trial;
   const last = calls.last();

@@ -73,6 +73,7 @@ function describePathsForProxy({
   return callbackPath.startsWith(start) ? '/auth/' : `/auth/ and ${callbackPath}`;
 }
 
+/** Formats the text that asks the operator to log in. */
 function formatInvitation({ registration, frontEnd }: CheckContext, { startUrl, frontEnd: served }: OneLogin): string {
   const minutes = loginTime / 60_000;
   const refresh = served.asksForRefresh ? ', and asks for a refresh token' : '';

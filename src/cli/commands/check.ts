@@ -6,6 +6,7 @@ import type { OptionSources } from '../../config/sources.ts';
 import { print, printError, wrap } from '../print.ts';
 import { waitForStopSignal } from '../stop.ts';
 
+/** The flags of `login-relay check`, without those of the relay. */
 export interface CheckFlags {
   readonly json: boolean;
   readonly verbose: boolean;

@@ -56,6 +56,7 @@ function hostToConnectTo(host: string): string {
   return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
 }
 
+/** Asks a relay whether it is ready, and describes the answer, or that there is none. */
 async function askReadiness(address: string): Promise<string> {
   const get = address.startsWith('https') ? getSecurely : getPlainly;
   const signal = AbortSignal.timeout(patience);
@@ -67,6 +68,7 @@ async function askReadiness(address: string): Promise<string> {
   return response ? await describeAnswer(response, address) : `no answer from ${address}`;
 }
 
+/** Describes an answer of `/readyz`. The description of a ready relay begins with `ready`. */
 async function describeAnswer(response: IncomingMessage, address: string): Promise<string> {
   const options = { limit: maxAnswerSize, encoding: 'utf8' } as const;
   const body = await getRawBody(response, options).catch(() => '');

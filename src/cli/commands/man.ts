@@ -32,11 +32,11 @@ export function formatManualPage(program: Command): string {
 
 /** Turns help into Markdown of the page: headings of groups, and flags as terms of a definition list. */
 function helpToMarkdown(help: string): string {
-  return help
-    .trim()
-    .replaceAll(/\n*^(\S.*):$/gm, '\n## $1')
-    .replaceAll(/^ {2}(-.*)\n {6}/gm, '`$1`\n: ')
-    .replaceAll(/^ {6}/gm, '');
+  const withHeadings = help.trim().replaceAll(/\n*^(\S.*):$/gm, '\n## $1');
+  // A flag is on a line of its own, and its description begins on the next line.
+  const withTerms = withHeadings.replaceAll(/^ {2}(-.*)\n {6}/gm, '`$1`\n: ');
+  // The further lines of a description are indented as well.
+  return withTerms.replaceAll(/^ {6}/gm, '');
 }
 
 /** Returns a section of the manual page without markup, for a terminal. */
@@ -62,6 +62,7 @@ function formatCommand(command: Command, help: Help): string {
 
 const formatFlag = ({ flags, description }: Flag) => formatDefinition(flags, `${description}.`);
 
+/** Formats a term and its description as an item of a definition list. */
 const formatDefinition = (term: string, text: string) => `\`${term}\`\n: ${text}`;
 
 /** Turns the Markdown of the page into roff, with lines of at most 80 characters. The order of the steps matters. */

@@ -24,6 +24,7 @@ function formatRow({ name, title, host, tenant, provider: { scope } }: Preset): 
   return [name, title, needs || 'nothing', scope ?? 'none'];
 }
 
+/** Says that a preset needs a part of its URLs, with the default if there is one; empty if it does not. */
 function formatNeed(part: string, placeholder: Placeholder | undefined): string[] {
   if (placeholder === undefined) return [];
   return [placeholder.default === undefined ? part : `${part} (${placeholder.default})`];

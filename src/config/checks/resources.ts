@@ -143,7 +143,7 @@ function checkGatewayPath(
 const groupsClaimAt = ({ allowWithGroupsClaim }: ResourceReading, registration: string) =>
   allowWithGroupsClaim(registration)?.values.groupsClaim;
 
-/** Why the provider of a registration cannot answer a claim. Undefined if it can, or if it has a fault. */
+/** Says why the provider of a registration cannot answer a claim; undefined if it can, or if it has a fault. */
 function whyUnanswered(
   resource: ResourceReading,
   claim: Claim,

@@ -64,6 +64,7 @@ function readInnerMaps(level: Level, pair: Pair, prefix: string, source: FileSou
   return shape === 'named' ? readNamedEntries(level, pair, path, source) : [readOneMap(level, pair, path, source)];
 }
 
+/** Reads one map of settings, such as `pages`. At a switch, `true` stands for an empty map. */
 function readOneMap(level: Level, { value, position }: Pair, path: string, source: FileSource): SettingsMap {
   const { otherShape, empty, isSwitch } = levels[level];
   const pairs = source.yaml.readPairs(value);
@@ -86,6 +87,7 @@ function readNamedEntries(level: Level, { value, position }: Pair, path: string,
   return [];
 }
 
+/** Reads a list of maps of settings, such as `proxy`. */
 function readList(level: Level, { value, position }: Pair, path: string, source: FileSource): readonly SettingsMap[] {
   const { maxEntries = 1, otherShape, empty } = levels[level];
   const { yaml } = source;
@@ -140,6 +142,7 @@ function reportUnknownKey({ key, position }: Pair, { level, prefix }: MapPlace, 
   const known = [...settings.map((setting) => setting.key), ...innerLevels];
   const byAlias = settings.find(({ aliases }) => aliases?.includes(key));
   const close = byAlias?.key ?? findSuggestion(key, known);
+  // `<<` is the merge key of YAML 1.1, which some people expect to work.
   const isShown = /^([a-z]{1,12}(-[a-z]{1,12}){0,2}|<<)$/.test(key) || (close && /^[\w-]+$/.test(key));
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';

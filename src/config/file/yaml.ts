@@ -16,6 +16,7 @@ import type { Position } from '../fault.ts';
 /** A YAML document without syntax errors. */
 export type Yaml = ReturnType<typeof createYaml>;
 
+/** Reports a message at a place of the file. Returns undefined, so that a reader can return it as its result. */
 export type ReportAt = (position: Position, message: string) => undefined;
 
 const start: Position = { line: 1, column: 1 };
@@ -38,7 +39,7 @@ export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
     return line === 0 ? start : { line, column: col };
   };
   const document = parseDocument(text, {
-    // Even if the file says that it is YAML 1.1, in which `no` is a boolean.
+    // The version that the file claims does not count: in YAML 1.1, `no` would be a boolean.
     schema: 'core',
     resolveKnownTags: false,
     // The library's check takes time that grows with the square of the number of keys.

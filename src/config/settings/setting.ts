@@ -147,6 +147,7 @@ export interface Setting {
   readonly schema: v.GenericSchema<string, unknown>;
 }
 
+/** A setting that a flag or a variable can give. */
 export interface Option extends Setting {
   readonly level: Level;
   readonly flag: `--${string}`;

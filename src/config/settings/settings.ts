@@ -53,6 +53,7 @@ const settings = {
 
 type Settings = typeof settings;
 
+/** The name of a setting at a level. */
 export type NameAt<At extends Level> = keyof Settings[At] & string;
 
 type Output<Row> = Row extends { readonly schema: infer Schema extends Setting['schema'] }
@@ -91,6 +92,7 @@ export function rowAt(level: Level, name: string): Setting | Option {
   return row;
 }
 
+/** A setting that a file can give, with its name in the code. */
 export interface FileSetting extends Setting {
   readonly name: string;
 }

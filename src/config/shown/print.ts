@@ -51,10 +51,11 @@ export function formatChangedSettings(readings: Readings): string {
   return stringifyCommented(buildFile(readings, write));
 }
 
+/** Writes a setting with a comment that names its source. A secret is masked. */
 const writeCommented: WriteSetting = (map, setting, found) => {
   const { key, schema, secret, map: isMap } = setting;
   if (found === undefined) return;
-  // Show paths of secret files, and the address of the shared memory (a password in it is refused).
+  // The path of a secret file is no secret. Nor is the address of the shared memory, which cannot contain a password.
   const isSecret = secret && schema !== filePath && schema !== sharedMemory;
   const shown = (text: string) => (isSecret ? masked : typedValue(schema, text));
   const value = isMap ? mapFromLines(found.texts, shown) : valueOrList(found.texts.map(shown), setting, found);

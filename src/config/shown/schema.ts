@@ -20,6 +20,7 @@ export function configFileSchema(): JsonSchema {
   };
 }
 
+/** The schema of the value of a level's key: a map of settings, a list of such maps, or a map of named maps. */
 function schemaOfLevel(level: Level): JsonSchema {
   const { shape, maxEntries, help: description, empty, isSwitch, takenNames } = levels[level];
   const map = schemaOfMap(level);

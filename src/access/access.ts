@@ -92,6 +92,7 @@ export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoi
       const key = hashKey(by.audience, source, accessToken, proof, rules);
       const known = verdicts.get(key);
       if (known !== undefined) return known;
+      // Requests at the same time share the question.
       return await join(key, async () => {
         const found = await askProvider(evidence, allows, question, observe).catch(failUnchecked);
         verdicts.set(key, found);

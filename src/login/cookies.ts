@@ -123,8 +123,10 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, pa
     forgetFinished: (ctx: Context): void => clear(ctx, prefix + finishedName),
     /** The secrets of the logins that this browser has begun and not finished, the oldest first. */
     pendingSecrets(ctx: Context): Buffer[] {
-      const begun = [...readCookies(ctx)].filter(([name]) => loginName.test(name)).slice(-most);
-      return begun.flatMap(([, [value = '', second]]) => (second === undefined ? (secretIn(value) ?? []) : []));
+      const pending = [...readCookies(ctx)].filter(([name]) => loginName.test(name)).slice(-most);
+      // A sibling domain may have planted a second cookie of the same name.
+      const single = pending.filter(([, values]) => values.length === 1);
+      return single.flatMap(([, [value = '']]) => secretIn(value) ?? []);
     },
     /** Makes this browser forget its logins, finished or not. */
     forget(ctx: Context): void {

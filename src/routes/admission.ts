@@ -2,14 +2,17 @@ import type { Evidence } from '../access/access.ts';
 import type { Allow } from '../access/allow.ts';
 import type { Identity } from '../access/identity.ts';
 import { isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
+import type { Place } from '../front-ends/front-ends.ts';
 import type { FrontEndRefresh } from '../grants/refresh-chain.ts';
-import type { Refreshed } from '../grants/refresh-tokens.ts';
+import type { Refreshed, RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
 import { type RevocableTokens, splitTokens } from '../oauth/revocation.ts';
+import { scopeBeyond } from '../oauth/scope.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 import { identityAt, type Resource } from '../resources/resource.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 
@@ -101,6 +104,24 @@ export async function admit(
     if (!isRevoked && !areKeptAfter(failure)) revokeSilently(place.registration, tokens);
     throw failure;
   }
+}
+
+/**
+ * Requires that the provider has not granted more than the person has agreed to. Otherwise, it revokes the tokens.
+ *
+ * @throws {RelayError} `consent_exceeded`
+ */
+export function expectConsent(
+  { registration, grants }: Pick<Place, 'registration' | 'grants'>,
+  { hasConsent, scope }: Pick<RefreshTokenContent, 'hasConsent' | 'scope'>,
+  token: TokenResponse,
+): void {
+  // If a request has no scope, such a provider also grants earlier scopes, which the person was not shown.
+  const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
+  if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
+  // Revoke once, because a client that repeats this must not use up the provider's limits.
+  void grants.revocations.revokeOnce(token, async () => revokeSilently(registration, token));
+  throw new RelayError('consent_exceeded');
 }
 
 /** Turns a failed admission into a failure of the token endpoint, where a refusal is 400. @see RFC 8628 §3.5 */

@@ -1,12 +1,8 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
-import type { Place } from '../front-ends/front-ends.ts';
 import type { Owner, RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { Registration } from '../login/registration.ts';
-import { scopeBeyond } from '../oauth/scope.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
 import { actsAtProvider, type Resource, requireResourceOfLogin } from '../resources/resource.ts';
-import { revokeSilently } from './admission.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 
 /** Whom a token is for: a front end at a registration, what its login is for, and which address pays for calls. */
@@ -68,24 +64,6 @@ function expectProviderResource({ kind, resources }: FrontEnd, { providerResourc
 function expectScopeShown({ asksPeople }: FrontEnd, resource: Resource | undefined, { hasConsent }: Terms): void {
   const mustBeShown = asksPeople && resource !== undefined && actsAtProvider(resource);
   if (mustBeShown && hasConsent === undefined) throw new RelayError('grant_invalid');
-}
-
-/**
- * Requires that the provider has not granted more than the person has agreed to. Otherwise, it revokes the tokens.
- *
- * @throws {RelayError} `consent_exceeded`
- */
-export function expectConsent(
-  { registration, grants }: Pick<Place, 'registration' | 'grants'>,
-  { hasConsent, scope }: Pick<Terms, 'hasConsent' | 'scope'>,
-  token: TokenResponse,
-): void {
-  // If a request has no scope, such a provider also grants earlier scopes, which the person was not shown.
-  const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
-  if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
-  // Revoke once, because a client that repeats this must not use up the provider's limits.
-  void grants.revocations.revokeOnce(token, async () => revokeSilently(registration, token));
-  throw new RelayError('consent_exceeded');
 }
 
 /** The owner of the refresh tokens that a front end may use. */

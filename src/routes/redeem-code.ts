@@ -9,10 +9,10 @@ import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
-import { admit, failAtTokenEndpoint, revokeSilently } from './admission.ts';
+import { admit, expectConsent, failAtTokenEndpoint, revokeSilently } from './admission.ts';
 import { type EndpointRequest, requireParameter } from './front-end-endpoint.ts';
 import { type Granted, grantFirstToken } from './granted-token.ts';
-import { expectConsent, type Grantee, requireGrantee } from './grantee.ts';
+import { type Grantee, requireGrantee } from './grantee.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code, which the relay's code holds. Every check comes

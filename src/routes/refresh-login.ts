@@ -3,11 +3,11 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { nextRefreshToken, type OpenedRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { Generation } from '../grants/rotation-and-reuse.ts';
 import { narrowScopeOfRefresh } from '../oauth/scope.ts';
-import { failAtTokenEndpoint, renewTokens, revokeSilently } from './admission.ts';
+import { expectConsent, failAtTokenEndpoint, renewTokens, revokeSilently } from './admission.ts';
 import { endAtDoors, endRefreshes } from './end-login.ts';
 import { type EndpointRequest, requireParameter } from './front-end-endpoint.ts';
 import { type Granted, grantToken } from './granted-token.ts';
-import { expectConsent, type Grantee, ownerOf, refreshPolicyAt, requireGrantee } from './grantee.ts';
+import { type Grantee, ownerOf, refreshPolicyAt, requireGrantee } from './grantee.ts';
 
 /**
  * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token, the front end

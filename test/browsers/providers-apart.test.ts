@@ -258,6 +258,21 @@ describe('a reload of a resource with several providers', () => {
     expect(person.logins).to.equal(1);
   });
 
+  it('that adds a provider, and so its name to the rules, leaves everybody in whom the rules still name', async () => {
+    const of = (provider: string, users: string) => ({
+      provider,
+      more: `allow: { users: [${users}] }`,
+      frontEnds: apart,
+    });
+    await relay().restart(relay().file(of('[second]', "'42'")));
+    const person = relay().person();
+    await person.visit(`${wiki}/`);
+    await relay().reload(relay().file(of('[provider, second]', "'provider:7', 'second:42'")));
+    expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(200);
+    await relay().reload(relay().file(of('[provider, second]', "'provider:42', 'second:7'")));
+    expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(401);
+  });
+
   it('that changes the form of the ids ends what has the old form: no application takes somebody for another one', async () => {
     const forms = ['provider', '[provider]', 'provider'];
     const app = `  app: { origin: https://app.example, token-delivery: code, refresh-tokens: bearer, providers: [provider], resources: [wiki] }

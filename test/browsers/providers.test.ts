@@ -317,6 +317,32 @@ describe('a login with a choice that cannot end', () => {
     expect(person.logins).to.equal(1);
   });
 
+  it('is a page with a way back to the choice, if the chosen provider is not known yet', async () => {
+    const { otherProviders: _, ...file } = relay().file();
+    const unknown = '  second: { issuer: "http://127.0.0.1:9/", client-id: a, client-secret: b }';
+    await relay().restart({ ...file, otherProviders: unknown });
+    const page = await person.visit(`${wiki}/notes`);
+    const failed = await person.press(page, 'provider', 'second');
+    expect(failed.status).to.equal(503);
+    expect(failed.text).to.include(`href="${wiki}/"`);
+    // The other one is open, also to a code whose registration has to be found.
+    expect((await person.press(page, 'provider', 'provider')).text).to.equal('provider:42 at /notes with ');
+  });
+
+  it('is one login if the button is pressed twice', async () => {
+    const page = await person.visit(`${wiki}/notes`);
+    const body = `provider=second&state=${page.url.searchParams.get('state')}`;
+    const [first, second] = await Promise.all([1, 2].map(() => person.open(choose, ownForm, 'POST', body)));
+    // The browser follows the second one only.
+    expect(first?.status).to.equal(303);
+    expect((await person.visit(second?.headers['location'] ?? '')).text).to.equal('second:42 at /notes with ');
+    // The first one is over then, and no loop.
+    const late = await person.visit(first?.headers['location'] ?? '');
+    expect(late.status).to.equal(400);
+    expect(late.text).to.include('Login already finished');
+    expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(200);
+  });
+
   it('asks again in place of a page if the provider fails', async () => {
     relay().second.onToken = reset;
     const failed = await person.press(await person.visit(`${wiki}/notes`), 'provider', 'second');

@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { connect } from 'node:net';
-import { Readable } from 'node:stream';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import { ClientsRelay } from '../../../clients/support/clients-relay.ts';
 import { json } from '../../../harness/provider/provider-behaviours.ts';
@@ -9,6 +8,7 @@ import { freePort } from '../../../harness/system/free-port.ts';
 import { Workspace } from '../../../harness/system/workspace.ts';
 import { pemOf } from '../../../resources/support/machines-relay.ts';
 import { ada } from '../../../resources/support/resources-relay.ts';
+import { passToHandler } from './fetch-handler.ts';
 import { programOf } from './programs.ts';
 
 export const machineSecret = 'the secret of a machine, of 32 characters';
@@ -156,22 +156,7 @@ async function serveModern(onCancel: () => void): Promise<Serving> {
     },
     { legacy: 'reject' },
   );
-  return await serve(async (request, response) => {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const { method = '', url, headers } = request;
-    const answer = await handler.fetch(
-      new Request(`http://127.0.0.1${url}`, {
-        method,
-        headers: Object.entries(headers).map(([name, value]) => [name, `${value}`]),
-        signal: gone.signal,
-        ...(method === 'POST' && { body: Readable.toWeb(request) as never, duplex: 'half' }),
-      }),
-    );
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders();
-    if (answer.body === null) response.end();
-    else Readable.fromWeb(answer.body as never).pipe(response);
-  });
+  return await serve((request, response) => passToHandler(handler.fetch, request, response));
 }
 
 const textOf = (text: string) => ({ content: [{ type: 'text' as const, text }] });

@@ -110,7 +110,9 @@ describe('what the texts name', () => {
   });
 
   it('are npm packages that tests install, or packages that a relay serves', () => {
-    const locks = globSync('{.,test/slow/*,bench/*}/package-lock.json', { cwd: projectRoot });
+    const locks = globSync('{.,test/slow/*,test/slow/clients/programs,bench/*}/package-lock.json', {
+      cwd: projectRoot,
+    });
     const installed = locks.map((lock) => readFileSync(join(projectRoot, lock), 'utf8'));
     const commands = named(/\b(?:npm (?:i|install|add)|npx|pnpm add|yarn add)((?: [\w@./:$%{}-]+)+)/g, documents);
     const found = commands.flatMap(([path, words]) =>

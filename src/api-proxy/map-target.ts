@@ -8,9 +8,9 @@ const segmentForm = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i;
 const queryForm = /^(?:\?[\x21\x22\x24-\x7e]*)?$/;
 
 /**
- * Maps the target of a request to the URL to which it is passed on, at or below `base`. Against path traversal, a path is
- * refused if any server could take it for a path to somewhere else. Encoded slashes, encoded dots, backslashes, empty
- * segments and double encoding are refused, not repaired.
+ * Maps the target of a request to the URL to which it is passed on, at or below `base`. Against path traversal, a path
+ * is refused if any server could take it for a path to somewhere else. Encoded slashes, encoded dots, backslashes,
+ * empty segments and double encoding are refused, not repaired.
  *
  * @param target path and query of the request, as received
  * @param prefix the path of the relay for `base`
@@ -77,8 +77,8 @@ function isUnambiguousPath(path: string): boolean {
 }
 
 /**
- * Whether every server reads the segment as the same name, however the server decodes it: the segment contains no slash,
- * is no dot segment, and is not encoded twice.
+ * Whether every server reads the segment as the same name, however the server decodes it: the segment contains no
+ * slash, is no dot segment, and is not encoded twice.
  */
 function isUnambiguousSegment(segment: string): boolean {
   if (!segmentForm.test(segment)) return false;

@@ -16,8 +16,8 @@ const passedToApi = splitNames(
 );
 
 /**
- * The request headers that never pass: credentials, headers of the relay, of one connection, of browsers and of proxies,
- * and headers that override method or path.
+ * The request headers that never pass: credentials, headers of the relay, of one connection, of browsers and of
+ * proxies, and headers that override method or path.
  *
  * @see RFC 9110 §7.6.1
  */
@@ -48,8 +48,8 @@ function mayReachResource(name: string): boolean {
 }
 
 /**
- * Selects the headers of a request to a server behind the gateway: all except those that the relay sets or is responsible
- * for, because new protocols have new headers.
+ * Selects the headers of a request to a server behind the gateway: all except those that the relay sets or is
+ * responsible for, because new protocols have new headers.
  *
  * @param headers with names in lower case
  */
@@ -58,8 +58,9 @@ export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
 }
 
 /**
- * Selects the headers of a browser's request to an application behind the gateway: all except headers of one connection,
- * of proxies, and those that the relay sets. `Origin`, `Referer`, `Sec-…` and the application's own credentials pass.
+ * Selects the headers of a browser's request to an application behind the gateway: all except headers of one
+ * connection, of proxies, and those that the relay sets. `Origin`, `Referer`, `Sec-…` and the application's own
+ * credentials pass.
  *
  * @param headers with names in lower case
  */
@@ -84,7 +85,9 @@ export function apiRequestHeaders(headers: IncomingHttpHeaders, more: readonly s
   };
 }
 
-/** The response headers that reach the page. Any other could act on the relay's whole origin, or on proxies in front. */
+/**
+ * The response headers that reach the page. Any other could act on the relay's whole origin, or on proxies in front.
+ */
 const passedToPage = splitNames(
   'accept-ranges content-disposition content-encoding content-language content-length content-range content-type',
   'allow deprecation etag last-modified link preference-applied retry-after sunset',
@@ -115,7 +118,7 @@ export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
   return {
     ...passed,
     ...(control !== undefined && { 'cache-control': makePrivate(control) }),
-    // A browser's cache outlives a change of the person.
+    // Otherwise, a browser's cache would show a response to the person who logs in next.
     vary: vary === undefined ? 'Authorization' : `${vary}, Authorization`,
   };
 }

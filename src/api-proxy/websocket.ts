@@ -11,8 +11,8 @@ const keyForm = /^[A-Za-z0-9+/]{22}==$/;
 const suffixOfKey = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /**
- * Whether a request opens a WebSocket, and asks for nothing else. An upgrade to `h2c`, or a body, could contain a request
- * that the relay does not check (request smuggling).
+ * Whether a request opens a WebSocket, and asks for nothing else. An upgrade to `h2c`, or a body, could contain a
+ * request that the relay does not check (request smuggling).
  *
  * @see RFC 6455 §4.2.1
  */
@@ -40,7 +40,7 @@ export function handshakeRequestHeaders(headers: IncomingHttpHeaders): Headers {
  * @see RFC 6455 §4.2.2
  */
 export function acceptsWebSocket(headers: IncomingHttpHeaders, key: string): boolean {
-  // The RFC prescribes SHA-1. It protects nothing.
+  // The RFC prescribes SHA-1, which does not have to protect anything here.
   const accepted = createHash('sha1').update(`${key}${suffixOfKey}`).digest('base64');
   return upgradesToWebSocket(headers) && headers['sec-websocket-accept'] === accepted;
 }
@@ -55,7 +55,9 @@ function upgradesToWebSocket(headers: IncomingHttpHeaders): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket' && connectionOptions(headers).has('upgrade');
 }
 
-/** The headers of WebSocket, such as extensions and subprotocols, which client and server agree on without the relay. */
+/**
+ * The headers of WebSocket, such as extensions and subprotocols, which client and server agree on without the relay.
+ */
 function webSocketHeaders(headers: IncomingHttpHeaders): Headers {
   const pairs = Object.entries(headers).filter(([name]) => name.startsWith('sec-websocket-'));
   return Object.fromEntries(pairs.map(([name, value]) => [name, [value].flat().join(', ')]));

@@ -97,8 +97,8 @@ type FailureOptions = {
 };
 
 /**
- * Abbreviates an unknown value to at most 40 characters. Long words, user names in URLs, and whatever follows a path are
- * removed, because they may be secret.
+ * Abbreviates an unknown value to at most 40 characters. Long words, user names in URLs, and whatever follows a path
+ * are removed, because they may be secret.
  */
 export function abbreviateInput(input: unknown): string | undefined {
   if (typeof input !== 'string') return undefined;

@@ -12,7 +12,7 @@ const longestForwarded = 1024;
  * Creates functions that tell a caller's address, also behind trusted proxies.
  *
  * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix` for Unix sockets
- * @param behindUnknownProxy whether every address may be that of a proxy
+ * @param behindUnknownProxy whether every address may be a proxy's
  */
 export function createClientAddresses(trustedProxies: readonly string[], behindUnknownProxy = false) {
   const addresses = trustedProxies.filter((entry) => entry !== unixSocketWord);

@@ -31,7 +31,7 @@ export type Action =
   | 'client'
   | 'probe';
 
-/** What the middleware of a request share. The record of the request is made from it. */
+/** The state that the middleware of a request share. The record of the request is made from it. */
 export interface RequestState {
   requestId: string;
   query?: Query;
@@ -51,7 +51,7 @@ export interface RequestState {
   ended?: 'upstream' | 'client' | 'token_end' | 'logout' | 'stop' | 'reload' | 'limit' | undefined;
   /** The bytes that came from the client of a WebSocket, and those that it got. */
   webSocket?: { readonly received: number; readonly sent: number } | undefined;
-  /** What the request asked for, if the failure names it. */
+  /** The value that the request asked for, if the failure names it. */
   asked?: string | undefined;
   /** The fields of the person's record that are missing or unusable, without their values. */
   fields?: readonly FieldFault[] | undefined;

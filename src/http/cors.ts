@@ -6,7 +6,7 @@ const dayInSeconds = 86_400;
 /** Field names, separated by commas. @see RFC 9110 §5.6.2 */
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 
-// Pages need `Date` to correct a wrong clock: a DPoP proof must be at most a minute old.
+// Pages need `Date` to correct a wrong clock, because a DPoP proof must be at most a minute old.
 const exposedHeaders = ['Date', 'DPoP-Nonce', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 /**
@@ -72,7 +72,7 @@ export function cors({ hasOrigin, all = false }: Readers): Handler {
       ctx.set('Access-Control-Expose-Headers', exposedHeaders.join(','));
     }
     await libraryCors(ctx, next);
-    // The library repeats the requested header names, whatever bytes they contain.
+    // The library repeats the requested header names, even if they contain forbidden bytes.
     if (!fieldNames.test(ctx.response.get(allowHeaders))) ctx.remove(allowHeaders);
   };
 }

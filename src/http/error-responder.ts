@@ -42,7 +42,11 @@ export async function withFailureAnswer<Result>(
   }
 }
 
-/** Catches and answers every error of a request. @param answerByDefault for errors outside any {@link withFailureAnswer} */
+/**
+ * Catches and answers every error of a request.
+ *
+ * @param answerByDefault for errors outside any {@link withFailureAnswer}
+ */
 export function errorResponder(answerByDefault: AnswerFailure): Handler {
   return async (ctx: Context, next) => {
     try {
@@ -89,8 +93,8 @@ export const answerSessionFailures = answerWithBody(({ code: error, detail }) =>
 });
 
 /**
- * Answers failures to programs. A failure of the provider, or of the relay's registration there, is 502 for them. Its own
- * status is the callback's, for which the contract prescribes 400.
+ * Answers failures to programs. A failure of the provider, or of the relay's registration there, is 502 for them. Its
+ * own status is the callback's, for which the contract prescribes 400.
  */
 function answerWithBody(createBody: (failure: RelayError) => object): Handler {
   return answerFailures((ctx, failure) => {

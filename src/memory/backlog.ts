@@ -1,8 +1,8 @@
 import { createExpiringMap } from './expiring-map.ts';
 
 /**
- * The commands in one batch. The next batch waits for the replies, because the time limit of a command starts when it is
- * sent.
+ * The commands in one batch. The next batch waits for the replies, because the time limit of a command starts when it
+ * is sent.
  */
 const batchSize = 256;
 const mostOwed = 4096;

@@ -41,7 +41,8 @@ export function createExpiringMap<Value>(most: number, now: Clock, holdsSecrets 
     }
     setsSinceSearch += 1;
     if (entries.size >= most && setsSinceSearch > most / 16) {
-      // Newer entries may have expired as well. Search all of them only rarely, so that a flood of entries costs little.
+      // Newer entries may have expired as well. Search all of them only rarely, so that a flood of entries costs
+      // little.
       setsSinceSearch = 0;
       for (const [key, { end }] of entries) if (end <= time) forget(key);
     }

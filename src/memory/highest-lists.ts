@@ -27,7 +27,12 @@ export function createHighestLists({ now, shared }: Home, { letter, most }: Kind
       const answer = await shared?.run(['GET', hashSharedName(letter, key)]);
       return higher(lists.get(key), parseList(answer?.reply));
     },
-    /** Sets a list unless a higher one is known. @param lifetime milliseconds @returns the highest list that is known */
+    /**
+     * Sets a list unless a higher one is known.
+     *
+     * @param lifetime milliseconds
+     * @returns the highest list that is known
+     */
     async raise(key: string, list: List, lifetime: number): Promise<List> {
       const known = higher(lists.get(key), list) ?? list;
       lists.set(key, known, lifetime);

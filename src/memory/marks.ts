@@ -41,8 +41,8 @@ export function createMarks(
     /**
      * Whether a key is marked.
      *
-     * @param isStrict whether to throw `memory_away` if the server does not answer, because it may have a mark that this
-     *   process does not know
+     * @param isStrict whether to throw `memory_away` if the server does not answer, because it may have a mark that
+     *   this process does not know
      */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);

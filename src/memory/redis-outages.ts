@@ -19,8 +19,8 @@ export type WatchedServer = ReturnType<typeof watchRedis>;
 
 /**
  * Connects to the server of the shared memory, and runs commands while the server is there. When the server is lost
- * (`onLost`), it is probed until it answers again (`retryUntilBack`). Before any other command, the server then gets the
- * backlog, because it may have lost what this relay knows.
+ * (`onLost`), it is probed until it answers again (`retryUntilBack`). Before any other command, the server then gets
+ * the backlog, because it may have lost what this relay knows.
  *
  * @param unusablePause milliseconds, up to twice as many, between attempts at a server that cannot be used as it is
  */

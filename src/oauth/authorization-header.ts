@@ -7,7 +7,7 @@ export function isCredential(token: string): boolean {
 }
 
 /**
- * Reads the access token from an Authorization header: its second word, whatever the scheme, as the contract says.
+ * Reads the access token from an Authorization header: its second word, after any scheme, as the contract says.
  *
  * @param values every Authorization header of the request
  * @throws {RelayError} `credentials_missing`, `credentials_repeated`, `credentials_malformed` or `token_malformed`

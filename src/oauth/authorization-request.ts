@@ -4,11 +4,11 @@ import { optionalParameter, withParameters } from './query.ts';
 import { scopeInRequest } from './scope.ts';
 
 /**
- * Creates a function that returns the authorization request at a provider, without the parameters of one login. It keeps
- * an existing query of the endpoint. Requests for the whole scope are built only once.
+ * Creates a function that returns the authorization request at a provider, without the parameters of one login. It
+ * keeps an existing query of the endpoint. Requests for the whole scope are built only once.
  *
- * @returns a function of `scope`, a part of the configured scope (default: all of it), and `refresh`, whether to ask for
- *   a refresh token
+ * @returns a function of `scope`, a part of the configured scope (default: all of it), and `refresh`, whether to ask
+ *   for a refresh token
  * @see RFC 6749 §4.1.1
  */
 export function createAuthorizationUrls(
@@ -99,8 +99,8 @@ export function withLoginParameters(
 }
 
 /**
- * Chooses the nonce of an authorization request. With the scope `openid`, some servers require a nonce. Without it, other
- * servers refuse one.
+ * Chooses the nonce of an authorization request. With the scope `openid`, some servers require a nonce. Without it,
+ * other servers refuse one.
  *
  * @param loginNonce the nonce of the login; undefined if the relay will not read the ID token
  */

@@ -40,8 +40,9 @@ export function readClientCredentials(
 }
 
 /**
- * Reads the `client_id` of a public client from the parameter, or from an Authorization header with an empty secret, which
- * some libraries send. A header beside the parameter is ignored, because it may be for a gate in front of the relay.
+ * Reads the `client_id` of a public client from the parameter, or from an Authorization header with an empty secret,
+ * which some libraries send. A header beside the parameter is ignored, because it may be for a gate in front of the
+ * relay.
  *
  * @see RFC 6749 §2.3.1, §3.2.1
  */

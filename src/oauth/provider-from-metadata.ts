@@ -12,7 +12,7 @@ import { protocolParameters } from './protocol-parameters.ts';
 import { withParameters } from './query.ts';
 
 /**
- * Reads the provider from its metadata. Configured facts replace those of the metadata.
+ * Reads the provider from its metadata. Configured facts replace facts of the metadata.
  *
  * @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used
  */
@@ -21,7 +21,7 @@ export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, co
   const scopes = metadata['scopes_supported'];
   requireSupport(metadata, given);
   const speaksOpenId = kind === 'openid' || includes(scopes, 'openid');
-  /** Returns the configured URL of an endpoint, or that of the metadata. Throws if it is missing or unusable. */
+  /** Returns the URL of an endpoint from the configuration or the metadata. Throws if it is missing or unusable. */
   const requireEndpoint = (name: RequiredEndpoint) => {
     const endpoint = given[name] ?? readEndpoint(metadata, name, context);
     if (endpoint instanceof DiscoveryError) throw endpoint;
@@ -116,8 +116,8 @@ const metadataFields = {
 } as const;
 
 /**
- * Reads the URL of an endpoint. Returns an error if it is missing or unusable. Metadata from elsewhere must not send the
- * client secret to a service on this machine or over plain http, and must not set the relay's own parameters.
+ * Reads the URL of an endpoint. Returns an error if it is missing or unusable. Metadata from elsewhere must not send
+ * the client secret to a service on this machine or over plain http, and must not set the relay's own parameters.
  */
 function readEndpoint(
   metadata: Metadata,

@@ -60,8 +60,8 @@ export function optionalParameter(name: string, value: string | undefined): Extr
 
 /** Decodes a form-encoded value. The result is not well-formed if the value cannot be decoded exactly. */
 export function decodeFormValue(text: string): string {
-  // Do not use decodeURIComponent, which throws. A query can have thousands of bad values, and to throw takes longer than
-  // all of this.
+  // Do not use decodeURIComponent, which throws. A query can have thousands of bad values, and to throw takes longer
+  // than all of this.
   if (!decodable.test(text)) return undecodable;
   if (!/[%+]/.test(text)) return text;
   // Decode in place, because the result is never longer.

@@ -32,8 +32,8 @@ export function splitTokens({ refreshToken, accessToken }: RevocableTokens): Rev
 const authenticatedDialects: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
 
 /**
- * Builds the request to revoke the tokens of a login. It revokes the refresh token, which should end the access token as
- * well, or the access token if there is no refresh token.
+ * Builds the request to revoke the tokens of a login. It revokes the refresh token, which should end the access token
+ * as well, or the access token if there is no refresh token.
  *
  * @returns undefined if the provider revokes neither
  * @see RFC 7009 §2.1

@@ -73,9 +73,9 @@ export function scopeWithout(requested: Query[string], removed = ''): Query[stri
 }
 
 /**
- * Returns the words of the configured scope that a client requests, or all of it if the client requests none of them. So
- * words beyond the scope are no error, because a CMS requests the same scope at every site, and a program requests what
- * it read in metadata.
+ * Returns the words of the configured scope that a client requests, or all of it if the client requests none of them.
+ * So words beyond the scope are no error, because a CMS requests the same scope at every site, and a program requests
+ * what it read in metadata.
  *
  * @param query `scope` has commas or spaces between its words
  */
@@ -106,7 +106,11 @@ export function narrowScopeOfRefresh(requested?: string, granted?: string, isLen
   return scope === all.join(' ') ? undefined : scope;
 }
 
-/** Returns the {@link scopeForProvider} of a request. @throws {RelayError} `scope_refused` if it is no part of `whole` */
+/**
+ * Returns the {@link scopeForProvider} of a request.
+ *
+ * @throws {RelayError} `scope_refused` if it is no part of `whole`
+ */
 function requirePart(whole: readonly string[], requested: Query[string], detail?: string): string {
   const words = typeof requested === 'string' ? requested.split(' ') : [];
   const isPart = words.length > 0 && words.every((word) => whole.includes(word));

@@ -30,15 +30,15 @@ export function isOAuthRequest(query: Query): boolean {
 export function requireRedirectUri(query: Query, registered: readonly RedirectUri[]): string {
   const byDefault = registered.length === 1 ? registered[0] : undefined;
   const given = query['redirect_uri'] || byDefault;
-  // A registered URI with a * is no text. It stands for many pages, so the request has to name one of them.
+  // A default with a * matches no page. It stands for many pages, so the request has to name one of them.
   const found = typeof given === 'string' ? findRedirectUri(given, registered) : undefined;
   if (found === undefined) throw unknownRedirectUri(registered, given);
   return found;
 }
 
 /**
- * Returns the failure for an unknown redirect URI. It names the front end's pages if all are on this machine, because then
- * only developers read it.
+ * Returns the failure for an unknown redirect URI. It names the front end's pages if all are on this machine, because
+ * then only developers read it.
  */
 function unknownRedirectUri(registered: readonly RedirectUri[], given: unknown): RelayError {
   const asked = abbreviateInput(given);
@@ -68,8 +68,8 @@ export function readLoginHint({ login_hint: hint }: Query): string | undefined {
 }
 
 /**
- * Reads the page at which a session begins. Against open redirects, the result is built from the parsed address, because
- * URL parsers drop tabs and line breaks, and take a backslash for a slash.
+ * Reads the page at which a session begins. Against open redirects, the result is built from the parsed address,
+ * because URL parsers drop tabs and line breaks, and take a backslash for a slash.
  *
  * @param origin the front end's origin
  * @returns undefined if the start names no page

@@ -34,8 +34,8 @@ export interface MetricsPort extends Port {
 }
 
 /**
- * Names that nobody can register, such as those of containers and services: a single label, or a name below a domain for
- * private use (ICANN reserves `internal`). A single label with a final dot is a top-level domain.
+ * Names that nobody can register, such as those of containers and services: a single label, or a name below a domain
+ * for private use (ICANN reserves `internal`). A single label with a final dot is a top-level domain.
  *
  * @see RFC 6761, RFC 6762
  */
@@ -66,8 +66,8 @@ export function createMetricsListener(
 
   let pendingText: Promise<string> | undefined;
   /**
-   * Reads the metrics once for all requests of a turn. Otherwise, 64 connections that keep asking would take half of the
-   * CPU.
+   * Reads the metrics once for all requests of a turn. Otherwise, 64 connections that keep asking would take half of
+   * the CPU.
    */
   function readTextOncePerTurn(): Promise<string> {
     pendingText ??= nextTurn().then(() => {

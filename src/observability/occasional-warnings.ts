@@ -141,8 +141,8 @@ export function warnOfFullGateway(
 }
 
 /**
- * Creates a function that logs a hit of a limit: at once, and then at most once a minute, with the number of hits since.
- * So a flood of requests does not flood the log.
+ * Creates a function that logs a hit of a limit: at once, and then at most once a minute, with the number of hits
+ * since. So a flood of requests does not flood the log.
  */
 export function createLimitLog(logger: Logger): (limit: CountedLimit) => void {
   /** Hits since the last line of each limit, for a minute after that line. */

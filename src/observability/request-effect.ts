@@ -9,7 +9,8 @@ type Described = Readonly<Partial<Record<DescribedPart, unknown>>>;
 export const onToProvider = 'on to the provider';
 
 /**
- * The outcomes that are no failures. Pages ask for their session when they load, and for a nonce before the first proof.
+ * The outcomes that are no failures. Pages ask for their session when they load, and for a nonce before the first
+ * proof.
  */
 const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'login_started', 'session_missing', 'nonce_required']);
 
@@ -82,8 +83,8 @@ export function describeEffect(request: Described): string | undefined {
 /** The effect of a preflight that the relay answered. Undefined if the resource has to answer the OPTIONS request. */
 function describePreflight({ action, route, ended }: Described): string | undefined {
   const preflight = 'a preflight of the browser';
-  // `check` never answers a preflight itself. `ended` is set for a request that the gateway has forwarded, and not for a
-  // preflight that it has answered.
+  // `check` never answers a preflight itself. `ended` is set for a request that the gateway has forwarded, and not for
+  // a preflight that it has answered.
   if (action === 'check' || ended !== undefined) return undefined;
   // A permitted preflight is answered before its route is known, or by the gateway.
   if (typeof route !== 'string' || action === 'gateway') return preflight;

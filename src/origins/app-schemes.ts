@@ -3,7 +3,9 @@ const schemeForm = /^([a-z][a-z0-9+.-]*):/i;
 
 const words = (...lines: readonly string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(' ')));
 
-/** Schemes on which browsers, mail programs, phones or systems act themselves, so that no other program can own them. */
+/**
+ * Schemes on which browsers, mail programs, phones or systems act themselves, so that no other program can own them.
+ */
 const systemSchemes = words(
   'about android-app blob brave chrome cid content data devtools edge extension feed file filesystem firefox ftp ftps',
   'gopher isolated-app jar javascript livescript mhtml mid mk mocha opera res resource vbs vbscript view-source vivaldi',

@@ -7,7 +7,9 @@ import { examplePage, isOnThisMachine, originOf, type RedirectUri, withAnyPort }
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value.
 
-/** A `*` as the port of this machine. `httpUrl` refuses it, so `pageUri` removes it first, and restores it afterwards. */
+/**
+ * A `*` as the port of this machine. `httpUrl` refuses it, so `pageUri` removes it first, and restores it afterwards.
+ */
 const anyPort = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*(?=[/?]|$)/i;
 /** No `*` in scheme, host and port, or a single `*` as the first label of the host. */
 const noStarOrFirstLabel = /^[^/]*\/\/(\*\.)?[^/?#*]*([/?#]|$)/;
@@ -125,8 +127,9 @@ const extensionSchemes = /^(?:chrome|moz|safari-web)-extension$/;
 
 /**
  * Whether a text is the origin of an app's or extension's own pages, such as `capacitor://localhost` or
- * `chrome-extension://<id>`. `moz-extension://*` stands for any extension, because Firefox and Safari give each extension
- * another origin in each profile. `null` and `file://` are refused, because all pages without an origin share them.
+ * `chrome-extension://<id>`. `moz-extension://*` stands for any extension, because Firefox and Safari give each
+ * extension another origin in each profile. `null` and `file://` are refused, because all pages without an origin share
+ * them.
  */
 function isNativeOrigin(text: string): boolean {
   if (/^(?:moz|safari-web)-extension:\/\/\*$/.test(text)) return true;

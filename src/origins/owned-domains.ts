@@ -3,8 +3,8 @@ import { getDomain } from 'tldts';
 const options = { allowPrivateDomains: true, extractHostname: false };
 
 /**
- * Domains below which anybody can have a name, although the public suffix list lacks them. Each line is a kind: IDEs and
- * sandboxes, tunnels, hosts of pages, DNS that answers any name, rented machines.
+ * Domains below which anybody can have a name, although the public suffix list lacks them. Each line is a kind: IDEs
+ * and sandboxes, tunnels, hosts of pages, DNS that answers any name, rented machines.
  */
 const sharedDomains: ReadonlySet<string> = new Set(
   [

@@ -1,8 +1,8 @@
 import { allowedOrigin, exampleOrigin, type OriginPattern } from './origin-pattern.ts';
 
 /**
- * The address of a page or program at which logins may end, in the form of origin-schemas.ts. If its origin has a `*`, it
- * stands for one page at each of several origins: `https://*.preview.example.com/signed-in`.
+ * The address of a page or program at which logins may end, in the form of origin-schemas.ts. If its origin has a `*`,
+ * it stands for one page at each of several origins: `https://*.preview.example.com/signed-in`.
  */
 export type RedirectUri = string;
 
@@ -42,8 +42,8 @@ export function examplePage(redirectUri: RedirectUri): string {
 }
 
 /**
- * Finds the registered redirect URI that an address names, after URL parsing. The result is built from the registered URI
- * and the text that replaces its `*`, never from the address, because URL parsers repair malformed addresses.
+ * Finds the registered redirect URI that an address names, after URL parsing. The result is built from the registered
+ * URI and the text that replaces its `*`, never from the address, because URL parsers repair malformed addresses.
  *
  * @returns undefined if there is none
  * @see RFC 9700 §4.1.3

@@ -9,8 +9,9 @@ export interface CmsBackend {
 }
 
 /**
- * Finds the registration for a start at `/auth`: a registration whose backend the CMS names. If there are several, it is
- * the one with the backend's name, or else the first. If the CMS names no known backend, it is the first registration.
+ * Finds the registration for a start at `/auth`: a registration whose backend the CMS names. If there are several, it
+ * is the one with the backend's name, or else the first. If the CMS names no known backend, it is the first
+ * registration.
  *
  * @param registrations all registrations with a CMS, in order, with their `backend.name`
  * @param backend the parameter `provider`

@@ -61,8 +61,8 @@ const failuresByCode = {
 } as const;
 
 /**
- * The credential that an error code or an error text refuses, if that is known (`invalid_client` does not tell it). Texts
- * are compared as a whole, because longer texts name several causes.
+ * The credential that an error code or an error text refuses, if that is known (`invalid_client` does not tell it).
+ * Texts are compared as a whole, because longer texts name several causes.
  */
 export const refusedCredentials: Readonly<Record<string, 'identifier' | 'secret' | 'client'>> = {
   unauthorized_client: 'client',
@@ -99,7 +99,7 @@ export const wrongGrantDescriptions: ReadonlySet<string> = new Set([
 export const temporaryWords =
   /too[ _-]?many[ _-]?requests|rate[ _-]?(?:limit|exceed)|throttl|slow[ _-]?down|temporar|unavailable|overload|(?:internal|system|server)[ _-]?(?:server[ _-]?)?error|system busy|^(?:(?:connection|gateway|request|upstream) ){0,2}time[ _-]?out\b|(?:try|retry)(?: it| your request)? (?:again )?(?:later|in a)|retry your request/i;
 
-/** The statuses that refuse a refresh token, whatever reason the answer gives. @see RFC 6749 §5.2 */
+/** The statuses that refuse a refresh token, with any reason in the answer. @see RFC 6749 §5.2 */
 export const refusalStatuses: ReadonlySet<number> = new Set([400, 401]);
 
 /** The statuses that say that a token to revoke is unknown: 400 at Google, 404 and 422 at GitHub. */
@@ -109,7 +109,9 @@ export type ProviderErrorCode = keyof typeof failuresByCode | 'other';
 
 export const providerErrorCodes = Object.keys(failuresByCode);
 
-/** Reads the `error` field of a provider's answer. `other` stands for an unknown code. An object or no text is no code. */
+/**
+ * Reads the `error` field of a provider's answer. `other` stands for an unknown code. An object or no text is no code.
+ */
 export function readProviderErrorCode(error: unknown): ProviderErrorCode | undefined {
   if (typeof error !== 'string' || error === '') return undefined;
   return isKnown(error) ? error : 'other';

@@ -29,7 +29,7 @@ export const identityServers: readonly Preset[] = [
       },
       logoutUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/logout?client_id={clientId}',
       accountPrompt: 'login',
-      // A mapper adds the groups, whatever the scope.
+      // A mapper adds the groups, with any scope.
       access: { ...openidAccess, groups: { kind: 'values', fields: ['groups'] } },
     },
   },

@@ -40,7 +40,9 @@ export const accessRules = ['users', 'organizations', 'teams', 'emails', 'emailD
 
 export type AccessRule = (typeof accessRules)[number];
 
-/** The common part of a provider's answers. Paths are relative to the user URL, so that the token goes to no other host. */
+/**
+ * The common part of a provider's answers. Paths are relative to the user URL, so that the token goes to no other host.
+ */
 interface AccessSource {
   /** The words of the scope that the question needs, with `|` between alternatives. */
   readonly scope?: string;
@@ -56,7 +58,7 @@ export interface Membership extends AccessSource {
   readonly list?: PersonValues;
 }
 
-/** Values in the provider's answers that are compared with those of the rule. */
+/** Values in the provider's answers that are compared with the values of the rule. */
 export interface PersonValues extends AccessSource {
   readonly kind: 'values';
   /** The path of the record or list of records (default: the user record). */
@@ -85,7 +87,7 @@ export interface PersonValues extends AccessSource {
 
 export type AccessAnswer = Membership | PersonValues | { readonly kind: 'cannot'; readonly why: string };
 
-/** What a provider can answer about who may log in. */
+/** The answers that a provider can give about who may log in. */
 export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
 
 /** A 403 to a question about a person, which stays the same if the question is repeated. */
@@ -97,8 +99,8 @@ export interface LookupRefusal {
 }
 
 /**
- * What the relay knows about a provider: data, never behaviour. Fields that an entry of `providers` can set have the
- * names of the settings, so that presets and configurations use the same words.
+ * The knowledge of the relay about a provider, which is data and never behaviour. Fields that an entry of `providers`
+ * can set have the names of the settings, so that presets and configurations use the same words.
  */
 export interface Provider {
   readonly authorizeUrl: string;
@@ -141,7 +143,7 @@ export interface Provider {
       }
     | undefined;
   readonly revocation?: Revocation | undefined;
-  /** The provider's own logout page. `off` if there is none, whatever its metadata says. */
+  /** The provider's own logout page. `off` if there is none, even if its metadata name one. */
   readonly logoutUrl?: string | undefined;
   /** Whether a login without a scope gets what was granted before. */
   readonly addsEarlierScopes?: true;

@@ -39,7 +39,7 @@ const githubRefusals: readonly LookupRefusal[] = [
   { text: 'IP allow list enabled', means: 'address_refused' },
 ];
 
-/** What github.com and GitHub Enterprise Server share. */
+/** The common facts of github.com and GitHub Enterprise Server. */
 const githubEverywhere = {
   answerScopeSeparator: ',',
   addsEarlierScopes: true,
@@ -105,7 +105,7 @@ const giteaRefusals: readonly LookupRefusal[] = [
   { text: 'must change your password', means: 'account_restricted' },
 ];
 
-/** What Gitea and its fork Forgejo share. */
+/** The common facts of Gitea and its fork Forgejo. */
 const giteaAt = (host: string) =>
   ({
     authorizeUrl: `https://${host}/login/oauth/authorize`,

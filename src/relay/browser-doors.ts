@@ -123,7 +123,8 @@ function doorEndpointsAtResource(host: DoorHost): readonly Endpoint[] {
     handle: chooseProvider(host),
   };
   return [
-    // With a list of one, too, because a reload may have taken the others away while a person chooses.
+    // The page also exists for a list of one provider, because a reload may take the others away while a person
+    // chooses.
     ...(host.resource.idsNameProvider ? [choice] : []),
     {
       ...settings,

@@ -75,7 +75,7 @@ export function createBrowserDoor(
   const { resource } = byToken;
   const { browser: terms } = resource;
   if (terms === undefined) return undefined;
-  // A browser's token lasts as long as its cookie, whatever the resource's `lifetime`.
+  // A browser's token lasts as long as its cookie, and not as long as the resource's `lifetime` says.
   const resources = [{ ...resource, lifetime: terms.lifetime }];
   const settings = { ...frontEndForBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
   const client = createFrontEnd(settings, frontEndContext);

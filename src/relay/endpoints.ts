@@ -133,7 +133,7 @@ function refusedSessionEndpoints({ config }: EndpointDependencies): Endpoint[] {
   }));
 }
 
-/** The endpoints of resources at the host of the login, apart from those of their registrations. */
+/** The endpoints of resources at the host of the login, apart from the endpoints of their registrations. */
 function resourceEndpoints({ resources, doorHosts, config }: EndpointDependencies): Endpoint[] {
   const findAsked = createForwardedReader(config.trustedProxies);
   const browserEndpoints = doorHosts.flatMap((host) => doorEndpointsAtLogin(host, findAsked));
@@ -274,8 +274,8 @@ function oauthEndpoints(
 }
 
 /**
- * Creates a handler that records the registration of a request. The registration's first front end answers failures until
- * the front end of the request is known.
+ * Creates a handler that records the registration of a request. The registration's first front end answers failures
+ * until the front end of the request is known.
  */
 function recordRegistration({ registration, frontEnds }: ServedPath): Handler {
   const answerByFirst = answerFailures(frontEnds.first.answerFailure);

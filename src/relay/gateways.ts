@@ -62,11 +62,11 @@ export function createGateways(
   ]);
   const metadataPaths = new Set(resources.flatMap(([{ resource }]) => [...resourceMetadataPaths(resource)]));
   const findersByHost = groupFinders(gates, ({ host }) => host);
-  // Also match without the port, because proxies drop or add it. Except where only the port separates resource and
-  // login host: the resource would swallow login requests.
+  // Also match without the port, because proxies drop or add it. But not if only the port tells the resource's host
+  // from the login's, because the resource would get the login's requests.
   const needsNoPort = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
   const findersByHostname = groupFinders(gates.filter(needsNoPort), ({ hostname }) => hostname);
-  // Probes use an IP address, whatever the names are.
+  // Probes send an IP address as their host.
   const isProbe = (path: string) => path === paths.alive || path === paths.ready;
 
   return {

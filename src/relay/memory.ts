@@ -26,7 +26,7 @@ const fixes: Readonly<Record<string, string>> = {
   other: 'use a server with the commands of docs/operations.md, such as Valkey or Redis 7',
 };
 
-/** What a process remembers. It survives a reload of the configuration. */
+/** The memory of a process, which survives a reload of the configuration. */
 export type Memory = ReturnType<typeof createMemory>;
 
 /** Creates what a process remembers. @param shared the server that the processes share, if there is one */

@@ -44,19 +44,19 @@ interface LoginSetup {
 }
 
 /**
- * Creates a relay for one login, with the usual start, callback and protection. Its only other endpoints are the probes,
- * because balancers recognize a relay by them.
+ * Creates a relay for one login, with the usual start, callback and protection. Its only other endpoints are the
+ * probes, because balancers recognize a relay by them.
  *
  * @param onStrayCallback called with the failure of each callback that does not belong to this login, but to one of an
  *   earlier relay or of a stranger
  */
 export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failure: RelayError) => void) {
   const { config, registration, provider, upstream } = setup;
-  // Nobody can guess the name, so only a person who reads the address on the operator's terminal can start the login. No
-  // other relay has a front end of this name, even with the same keys, so neither can end logins of the other.
+  // Nobody can guess the name, so only a person who reads the address on the operator's terminal can start the login.
+  // No other relay has a front end of this name, even with the same keys, so neither can end logins of the other.
   const name = `check-${randomBytes(16).toString('hex')}`;
   const frontEndConfig = { ...setup.frontEnd, name };
-  // With new keys, it need not read those of the relay, and can open nothing that the relay has sealed.
+  // With new keys, it need not read the keys of the relay, and can open nothing that the relay has sealed.
   const keySecrets = config.keySecrets && ([new Secret(randomBytes(32).toString('base64url'))] as const);
   const context: ServingContext = {
     config: { ...config, keySecrets, frontEnds: [frontEndConfig] },

@@ -13,8 +13,8 @@ export function pagesOfFrontEnds({ frontEnds }: Pick<Config, 'frontEnds'>): Read
 }
 
 /**
- * Whether an OAuth client on a page may have guessed the address as one of metadata. Then every page may read a 404 there.
- * A page that cannot read it takes it for a broken network, and does not try the next address.
+ * Whether an OAuth client on a page may have guessed the address as one of metadata. Then every page may read a 404
+ * there. A page that cannot read it takes it for a broken network, and does not try the next address.
  */
 export const isGuessOfMetadata = ({ path }: Context) =>
   /\/\.well-known\/(oauth-[^/]+|openid-configuration)(\/|$)/.test(path);

@@ -55,8 +55,8 @@ export interface ServingContext {
 }
 
 /**
- * Serves a configured registration at all its paths. It has connections of its own, so that a slow provider does not slow
- * down the logins at others.
+ * Serves a configured registration at all its paths. It has connections of its own, so that a slow provider does not
+ * slow down the logins at others.
  */
 export async function serveRegistration(
   registered: RegistrationConfig,
@@ -95,8 +95,8 @@ interface PathContext extends ServingContext {
 }
 
 /**
- * Returns the words to which states and codes are bound: the callback URL, which the provider compares, and also the word
- * of the path if all paths share a configured callback URL, because front ends compare the issuer.
+ * Returns the words to which states and codes are bound: the callback URL, which the provider compares, and also the
+ * word of the path if all paths share a configured callback URL, because front ends compare the issuer.
  */
 function bindingOfPath({ word, callbackPath, callbackUri }: RegistrationConfig['paths'][number]): string {
   return callbackPath === defaultCallbackPath(word) ? callbackUri : `${callbackUri} ${word}`;

@@ -17,7 +17,7 @@ import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
 
-/** What a relay uses besides its configuration. */
+/** The things that a relay uses besides its configuration. */
 export interface RelaySurroundings {
   readonly now?: Clock;
   /** Called with every request once it is over, in addition to the log. */
@@ -66,7 +66,7 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
   return {
     listener: app.callback(),
     readiness,
-    /** Takes over the streams of the relay before a reload, and ends those of changed resources. */
+    /** Takes over the streams of the relay before a reload, and ends the streams of changed resources. */
     takeOver(): void {
       const ofBrowsers = served.flatMap(({ browserDoors }) => browserDoors.map(({ byCookie }) => byCookie));
       memory.streams.follow([...served.flatMap(({ doors }) => doors), ...ofBrowsers]);
@@ -95,7 +95,7 @@ async function createSessionsIfAny(config: Config, logouts: Marks, now: Clock) {
       ]),
     ),
   };
-  // Without a key file, the relay only serves this machine.
+  // Only a relay for this machine may lack a key file. Its keys come from the client secret.
   const keys = await deriveKeys(config.keySecrets, config.registrations[0].clientSecret);
   return createSessions(settings, keys.session, logouts, now);
 }

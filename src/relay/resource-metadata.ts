@@ -5,8 +5,8 @@ import { bareMetadataPath, resourceMetadata, resourceMetadataPaths } from '../ro
 import type { Endpoint } from './endpoint.ts';
 
 /**
- * The endpoints with metadata of resources. Resources at different hosts may share a path. A host with only one resource
- * also has its metadata at the bare path.
+ * The endpoints with metadata of resources. Resources at different hosts may share a path. A host with only one
+ * resource also has its metadata at the bare path.
  */
 export function resourceMetadataEndpoints(config: Config): readonly Endpoint[] {
   const all = config.resources.map((resource) => ({
@@ -42,8 +42,8 @@ interface Metadata {
 }
 
 /**
- * Finds the metadata for the host of a request. Proxies change hosts, and drop or add ports. So an unknown host gets the
- * metadata if they can be only those of one resource.
+ * Finds the metadata for the host of a request. Proxies change hosts, and drop or add ports. So an unknown host gets
+ * the metadata if they can belong to only one resource.
  *
  * @param candidates the metadata at the path of the request
  * @param hostnames the hosts of all resources

@@ -25,7 +25,7 @@ export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
  * @throws {ConfigError} if the passed socket cannot be listened on
  */
 export async function startRelay(config: Config, logger: Logger, socket: PassedSocket | undefined) {
-  // The metrics may be asked for it before there is a relay.
+  // Metrics may be read before there is a relay.
   let situation = (): Situation => ({ callsInFlight: 0, ready: false, providers: [] });
   // The library is loaded only if metrics are enabled.
   const loadMetrics = () => import('../observability/request-metrics.ts');

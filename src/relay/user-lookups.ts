@@ -20,9 +20,9 @@ export function createForeignPageCheck(config: Config): (ctx: Context) => boolea
 }
 
 /**
- * Creates a function that finds the registration of a user lookup: the one that `provider` names, or else that of the
- * front end whose page sends the request, or else the first. It throws `provider_unknown` if the page belongs to several
- * registrations, because a token of one provider must not reach another.
+ * Creates a function that finds the registration of a user lookup: the one that `provider` names, or else the
+ * registration of the front end whose page sends the request, or else the first. It throws `provider_unknown` if the
+ * page belongs to several registrations, because a token of one provider must not reach another.
  */
 export function createRegistrationFinder(
   served: readonly [ServedRegistration, ...ServedRegistration[]],

@@ -31,7 +31,9 @@ export async function deriveKeys(
   return deriveRings([await stretchSecret(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 
-/** Derives a ring for each purpose. `nonce` is for the nonces of DPoP proofs. The others seal what they are named after. */
+/**
+ * Derives a ring for each purpose. `nonce` is for the nonces of DPoP proofs. The others seal what they are named after.
+ */
 function deriveRings([current, ...previous]: readonly [string | Buffer, ...string[]]) {
   const deriveRing = (purpose: string): KeyRing => {
     const derive = (secret: string | Buffer) =>

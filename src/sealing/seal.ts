@@ -58,8 +58,8 @@ export function createSeal<Content>(
     open: (text: string, ...boundTo: readonly string[]) => prepareToOpen(text)(...boundTo),
 
     /**
-     * Prepares to open a text that may be bound to one of several lists of words. Returns a function that tries one list,
-     * and does not repeat the other steps.
+     * Prepares to open a text that may be bound to one of several lists of words. Returns a function that tries one
+     * list, and does not repeat the other steps.
      */
     prepareToOpen,
   };

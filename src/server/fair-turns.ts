@@ -29,7 +29,7 @@ export function createTurns() {
   function startTurn(): void {
     isScheduled = false;
     const reads = isAccepting ? readsWhileAccepting : readsPerTurn;
-    // What was expensive counts in the next turns as well.
+    // Expensive reads of this turn leave fewer reads for the next turns.
     readsLeft = Math.min(reads, readsLeft + reads);
     isAccepting = false;
     for (let left = readsLeft; left > 0; ) {

@@ -5,8 +5,8 @@ import type { Turns } from './fair-turns.ts';
 const readsOfHandshake = 32;
 
 /**
- * Begins the TLS handshakes of a server in turns. Node.js would begin each as soon as its first bytes have come, so that
- * one client that sends a thousand a second would keep everybody else waiting for seconds.
+ * Begins the TLS handshakes of a server in turns. Node.js would begin each as soon as its first bytes have come, so
+ * that one client that sends a thousand a second would keep everybody else waiting for seconds.
  *
  * @param handshakeTime milliseconds for the first bytes, and again for the rest of the handshake
  * @param onTooLate called when a connection was closed because nothing came in time

@@ -10,8 +10,8 @@ export type Excess = 'pipelined_too_many' | 'chunks_too_small';
 const smallestUncopied = 1024;
 
 /**
- * A request whose body does not cost more CPU time if it comes in many small chunks. All small chunks of a piece reach the
- * reader as one.
+ * A request whose body does not cost more CPU time if it comes in many small chunks. All small chunks of a piece reach
+ * the reader as one.
  */
 export class Request extends IncomingMessage {
   readonly #smallChunks: Buffer[] = [];

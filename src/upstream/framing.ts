@@ -13,7 +13,7 @@ export function framingHeaders(method: Method, length: number | undefined): Reco
   return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) };
 }
 
-/** Whether a response cannot have a body, whatever its headers say. @see RFC 9112 §6.3 */
+/** Whether a response cannot have a body, even if its headers announce one. @see RFC 9112 §6.3 */
 export function cannotHaveBody(method: Method, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 205 || status === 304;
 }

@@ -30,7 +30,7 @@ export interface StreamedRequest extends Pick<UpstreamRequest, 'method' | 'url' 
   readonly evict?: (() => void) | undefined;
 }
 
-/** What is needed of a request to open a WebSocket. */
+/** The parts of a request that are needed to open a WebSocket. */
 export interface WebSocketOpening {
   /** The connection of `client`, which begins to speak WebSocket once the client has the head of the 101. */
   readonly connection: Duplex;
@@ -50,7 +50,9 @@ export interface UpstreamResponse {
   readonly body: Uint8Array;
 }
 
-/** A response whose body can be sent to the client, compressed or not, or skipped. The body of a 101 is the WebSocket. */
+/**
+ * A response whose body can be sent to the client, compressed or not, or skipped. The body of a 101 is the WebSocket.
+ */
 export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
   /** Whether there may be a body. Without one, the call is over. */
   readonly hasBody: boolean;

@@ -90,7 +90,9 @@ export async function startDiscovery(
   };
 }
 
-/** Returns a function that computes a value from the provider, and anew only after discovery has returned another one. */
+/**
+ * Returns a function that computes a value from the provider, and anew only after discovery has returned another one.
+ */
 export function cacheByProvider<Value>(source: ProviderSource, derive: (provider: Provider) => Value): () => Value {
   let cached: { readonly provider: Provider; readonly value: Value } | undefined;
   return () => {

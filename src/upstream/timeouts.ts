@@ -17,7 +17,7 @@ export interface TransferTimeout {
 }
 
 /**
- * Gives up at the deadline, whatever has arrived by then.
+ * Gives up at the deadline, even if a part of the response has arrived.
  *
  * @param deadline milliseconds, on the clock of `performance`
  * @returns stops the clock

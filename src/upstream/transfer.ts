@@ -316,7 +316,7 @@ export class Transfer {
 
   /** Writes the collected parts to the client, and pauses the response while the client does not read. */
   #flushToClient(): void {
-    // At the end, the rest was written already.
+    // The ending has written the rest already.
     if (this.#ending !== undefined) return;
     const bytes = this.#takeUnwritten();
     if (bytes === undefined) return;

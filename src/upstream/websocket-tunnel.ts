@@ -13,8 +13,8 @@ export interface TunnelObserver {
 }
 
 /**
- * A client and a server whose connections have switched to WebSocket. What one side sends reaches the other. Each side is
- * read only as fast as the other one takes what was read.
+ * A client and a server whose connections have switched to WebSocket. The bytes of one side reach the other. Each side
+ * is read only as fast as the other one takes what was read.
  */
 export class Tunnel {
   readonly #client: Duplex;

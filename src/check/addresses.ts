@@ -4,7 +4,7 @@ import { deriveCodeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOrigin, matches } from '../origins/origin-pattern.ts';
 import { examplePage } from '../origins/redirect-uri.ts';
-import { defaultCallbackPath, registrationPath } from '../paths.ts';
+import { defaultCallbackPath, doorStartPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
@@ -63,12 +63,28 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
     const why = 'the first front end has no redirect URI of its own to start a login with';
     return baseUrlFindings.notChecked(why);
   }
-  const answer = await httpGet(context, buildStartUrl(context));
-  if ('status' in answer) return judgeStart(context, answer);
+  const { config, frontEnd } = context;
+  const isOfFile = config.frontEnds.some(({ name }) => name === frontEnd.name);
+  const answer = await httpGet(context, isOfFile ? buildStartUrl(context) : config.baseUrl + browserStartPath(context));
+  if ('status' in answer) return isOfFile ? judgeStart(context, answer) : judgeBrowserStart(context, answer);
   const { message, fix, failsForEveryone } = answer;
   return failsForEveryone
     ? baseUrlFindings.problem(message, fix)
     : baseUrlFindings.notChecked(message, `${startAdvice}; otherwise ${fix}`);
+}
+
+/** Where the logins of browsers at a resource start, if nobody else logs in. */
+const browserStartPath = ({ registration, frontEnd }: CheckContext) =>
+  doorStartPath(registration.name, frontEnd.resources[0] ?? '');
+
+/**
+ * Judges the answer to the start of a browser's login at a resource. The relay refuses this start, because the browser
+ * has no ticket of the resource.
+ */
+function judgeBrowserStart(context: CheckContext, answer: UpstreamResponse): Finding {
+  const isRefusedByRelay = answer.status === 400 && answer.headers['x-request-id'] !== undefined;
+  if (isRefusedByRelay) return baseUrlFindings.ok('reaches a relay with logins of browsers');
+  return judgeOtherAnswer(context, answer, browserStartPath(context));
 }
 
 /**
@@ -116,10 +132,10 @@ function buildStartUrl({ config, registration, frontEnd }: CheckContext): string
 }
 
 /** Judges the answer to the start of a login. Only this relay redirects with its own callback and client identifier. */
-function judgeStart({ config, registration, frontEnd, describe }: CheckContext, answer: UpstreamResponse): Finding {
+function judgeStart(context: CheckContext, answer: UpstreamResponse): Finding {
+  const { registration, frontEnd, describe } = context;
   const { ok, notChecked, problem } = baseUrlFindings;
-  const { status, headers } = answer;
-  const { location } = headers;
+  const { location } = answer.headers;
   const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
   const request = URL.parse(location ?? '')?.searchParams;
   const redirectUri = request?.get('redirect_uri');
@@ -134,8 +150,16 @@ function judgeStart({ config, registration, frontEnd, describe }: CheckContext, 
   if (isFailedStart(location, frontEnd)) {
     return notChecked('reaches a relay that starts no login now', 'its log says why; correct that, then check again');
   }
+  return judgeOtherAnswer(context, answer, registrationPath(registration.name));
+}
+
+/** Judges an answer that no start of a login at a relay can give. @param at below the base URL */
+function judgeOtherAnswer({ config, describe }: CheckContext, answer: UpstreamResponse, at: string): Finding {
+  const { notChecked, problem } = baseUrlFindings;
+  const { status } = answer;
   if (isGatewayError(status)) return notChecked(`no relay is ready there (status ${status})`, startAdvice);
-  const path = new URL(config.baseUrl + registrationPath(registration.name)).pathname;
+  const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
+  const path = new URL(config.baseUrl + at).pathname;
   if (isNotFoundByRelay(answer)) {
     return problem(
       `a relay answers at ${path}, but has no login there`,

@@ -4,6 +4,7 @@ import { DoorRelay } from '../browsers/support/door-relay.ts';
 import { type Answer, request } from '../harness/client/request.ts';
 import { type Serving, serve } from '../harness/provider/serve.ts';
 import { secretFile } from '../harness/relay/relay-under-test.ts';
+import { freePort } from '../harness/system/free-port.ts';
 import { keyLines } from '../harness/system/secret-file.ts';
 import { startedOnce } from '../harness/system/started-once.ts';
 import { diagnoseFile } from './support/check.ts';
@@ -128,10 +129,10 @@ describe('login-relay check opens a resource as a browser does', () => {
   });
 
   /** What it says of the resource, as `verdict | message | fix`, by subject. */
-  async function diagnosed(faults: Faults) {
+  async function diagnosed(faults: Faults, baseUrl = relay().address, ofResources = resources()) {
     proxy().faults = faults;
     const endpoints = ['authorize', 'token', 'user'].map((name) => `${name}-url: ${relay().address}/${name}`);
-    const { about, report } = await diagnoseFile(`base-url: ${relay().address}
+    const { about, report } = await diagnoseFile(`base-url: ${baseUrl}
 key-file: ${await secretFile(keyLines)}
 trusted-proxies: [127.0.0.1]
 providers:
@@ -140,14 +141,34 @@ providers:
     client-secret: b
     ${endpoints.join('\n    ')}
 ${second()}
-resources: ${resources()}
+resources: ${ofResources}
 `);
+    const ofBaseUrl = Object.values(about('base URL (provider)') ?? {}).join(' | ');
     const of = (subject: string) => {
       const { verdict, message, fix } = about(`${subject} (wiki)`) ?? {};
       return [verdict, message, fix].join(' | ');
     };
-    return { paths: of('paths of the relay'), login: of('login of browsers'), of, report };
+    return { paths: of('paths of the relay'), login: of('login of browsers'), of, ofBaseUrl, report };
   }
+
+  it('and says whether the address of its login reaches a relay, if nobody else logs in', async () => {
+    expect((await diagnosed({})).ofBaseUrl).to.match(/ok.*reaches a relay with logins of browsers/);
+    const application = await serve((_, response) => void response.end('ok'));
+    try {
+      const elsewhere = await diagnosed({}, `http://127.0.0.1:${application.port}`);
+      expect(elsewhere.ofBaseUrl).to.match(
+        /problem.*what answers at \/auth\/provider\/door\/wiki is not a relay \(status 200\).*let the proxy pass that path to the relay/,
+      );
+    } finally {
+      await application.close();
+    }
+    const renamed = await diagnosed({}, relay().address, resources().replace('wiki:', 'notes:'));
+    expect(renamed.ofBaseUrl).to.match(
+      /problem.*a relay answers at \/auth\/provider\/door\/notes, but has no login there/,
+    );
+    const nobody = await diagnosed({}, `http://127.0.0.1:${await freePort()}`);
+    expect(nobody.ofBaseUrl).to.match(/not_checked.*nothing listens.*start the relay/);
+  });
 
   it('and is content with a proxy that leads it to the login', async () => {
     const { paths, login, of, report } = await diagnosed({});

@@ -160,6 +160,7 @@ ${resources}`);
           login: of('login of browsers'),
           resource: of('resource'),
           application: of('application'),
+          baseUrl: about('base URL (provider)')?.verdict,
         };
       } finally {
         distrust();
@@ -177,6 +178,7 @@ ${resources}`);
         if (one.paths === undefined && one.login === undefined) {
           expect(found.resource).to.equal('ok | asks for a token, and says where to log in | ');
         }
+        expect(found.baseUrl).to.equal('ok');
         expect(found.application).to.match(/^not_checked \| .* \| let only the proxy reach it/);
       });
     }

@@ -23,6 +23,7 @@ export interface BrowserDoor {
   /** The door for the content of the cookie. */
   readonly byCookie: Door;
   readonly tickets: DoorTickets;
+  /** The keys of the tickets, the cookies and the logins of these browsers. */
   readonly keys: KeyRing;
   /** The relay's own front end, to which these logins belong. */
   readonly client: FrontEnd;

@@ -17,8 +17,8 @@ import { recordCaller } from './protected-resource.ts';
  * `/.login-relay/choose` at the host of a resource: GET lets a person choose the provider of their login, POST starts the
  * login there.
  *
- * GET starts nothing as long as there is a choice, so a page that links here changes nothing. `state` names the login that began when the
- * browser opened a page, and with it the way back; any other text is as good as none.
+ * GET starts nothing as long as there is a choice, so a page that links here changes nothing. `state` names the login
+ * that began when the browser opened a page, and with it the way back. Any other text counts as none.
  */
 export function chooseProvider(host: DoorHost): Handler {
   return async (ctx: Context) => {
@@ -29,6 +29,7 @@ export function chooseProvider(host: DoorHost): Handler {
   };
 }
 
+/** Shows the page to choose, unless there is nothing to choose. */
 async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
   const { cookies, logins, origin, pages, places } = host;
   const query = readQuery(ctx);
@@ -68,6 +69,7 @@ async function isLoggedIn(host: DoorHost, ctx: Context, login: DoorLogin | undef
   return true;
 }
 
+/** Starts the login at the provider in the form. */
 async function startChosen(host: DoorHost, ctx: Context): Promise<void> {
   const { cookies, logins, origin } = host;
   if (mayComeFromForeignPage(ctx, 'POST', origin)) throw new RelayError('foreign_page_refused');
@@ -84,7 +86,7 @@ async function startChosen(host: DoorHost, ctx: Context): Promise<void> {
   startAt(place, host, ctx, state, prompt);
 }
 
-/** Starts a login that the person asks for, at this provider. @param state of the login that brought the browser here */
+/** Starts the login that the person asks for. @param state of the login that brought the browser here */
 function startAt(place: DoorPlace, { logins }: DoorHost, ctx: Context, state = '', prompt: OtherAccount): void {
   ctx.state.registration = place.served.registration.name;
   // Otherwise, somebody who has just logged in with another account would be told that the cookie is missing.

@@ -82,6 +82,7 @@ function beginLogin(host: DoorHost, ctx: Context, wayBack: string, prompt?: Othe
 function beginRenewal(host: DoorHost, ctx: Context, { door, opened }: Entered, wayBack: string): string {
   const { login, sub, preferred_username: name, email } = opened;
   const [first] = host.places;
+  // Each door of the host has a place, so `first` only satisfies the type.
   const place = findPlace(host, door.resource.registration) ?? first;
   const challenge = host.logins.begin(ctx, { wayBack, renews: { login, sub } });
   return startAddress(place, challenge, { loginHint: email ?? name });

@@ -6,17 +6,17 @@ export const limits = {
   // Connections
 
   handshakeTime: 10_000,
-  /** For the headers of a request, from the connection or from the first byte on a kept connection. */
+  /** The time for the headers of a request, from the connection or from the first byte on a kept connection. */
   headersTime: 10_000,
-  /** For a whole request, from the start of its headers. An upload to a provider's API takes the longest. */
+  /** The time for a whole request, from the start of its headers. An upload to a provider's API takes the longest. */
   requestTime: 600_000,
   answerTime: 30_000,
-  /** For a connection without a request. It is longer than the 120 s of common balancers, so that they close first. */
+  /** The time without a request. It is longer than the 120 s of common balancers, so that they close first. */
   keepAliveTime: 125_000,
-  /** For a client to read its response while it still sends. The connection is closed then. */
+  /** The time in which a client that still sends can read its response, before the connection is closed. */
   lingerTime: 1_000,
   stopTime: 30_000,
-  /** For kept connections without a request while the relay stops. */
+  /** The time for kept connections without a request while the relay stops. */
   stopIdleTime: 500,
 
   // Requests
@@ -31,9 +31,9 @@ export const limits = {
   smallChunks: 512,
   smallChunkSize: 64,
   parameters: 100,
-  /** For a request to the token or the revocation endpoint. */
+  /** The body of a request to the token or the revocation endpoint. */
   requestBodySize: 16 * 1024,
-  /** For reading such a body, or one as small for the provider's API. */
+  /** The time in which such a body arrives, or an equally small body for the provider's API. */
   requestBodyTime: 10_000,
   codeLength: 4096,
   frontEndStateSize: 2048,
@@ -47,7 +47,7 @@ export const limits = {
   resourceTokenLength: 6 * 1024,
   /** The path and query that a browser returns to after its login at a resource. */
   wayBackLength: 1000,
-  /** What a resource learns about a person, as JSON in UTF-8. It has to fit into such a token. */
+  /** The identity of a person that a resource learns, as JSON in UTF-8. It has to fit into such a token. */
   identitySize: 4000,
   proofLength: 4096,
   /** The signed assertion by which a machine proves its key. */
@@ -55,8 +55,9 @@ export const limits = {
 
   // Clients that nobody registered
 
-  /** The metadata document of a client, and the fetch of it. */
+  /** The metadata document of a client. */
   documentSize: 5 * 1024,
+  /** The time to fetch such a document. */
   documentTime: 3_000,
   clientIdLength: 4096,
   /** Registrations and fetches of documents for each client address in ten minutes. */
@@ -66,10 +67,10 @@ export const limits = {
 
   providerCalls: 256,
   providerAnswerSize: 1024 * 1024,
-  /** As UTF-8. A longer token would not fit into the headers of a user lookup. */
+  /** An access token as UTF-8. A longer token would not fit into the headers of a user lookup. */
   accessTokenSize: 15 * 1024,
   idTokenSize: 15 * 1024,
-  /** As UTF-8. A longer token would not fit, sealed, into the body of a refresh. */
+  /** A refresh token as UTF-8. A longer token, sealed, would not fit into the body of a refresh. */
   refreshTokenSize: 8 * 1024,
   /** A field that front ends get besides tokens, as UTF-8 in JSON. */
   extraFieldSize: 512,
@@ -77,7 +78,7 @@ export const limits = {
 
   // Requests to the provider's API through the relay
 
-  /** With both bodies. */
+  /** The time for a call with both bodies. */
   apiCallTime: 600_000,
   apiCallsOfSession: 32,
   apiCallsOfAddress: 64,
@@ -90,24 +91,25 @@ export const limits = {
 
   // Requests to servers behind the gateway
 
-  /** Event streams included. */
+  /** The requests at the same time, with event streams. */
   streams: 1024,
   streamsOfLogin: 32,
   streamsOfAddress: 256,
-  /** At most so many for one person or machine. Once half of all places are taken, a quarter of the free ones. */
+  /** The places of one person or machine. Once half of all places are taken, it gets at most a quarter of the free ones. */
   streamsOfPerson: 128,
   /**
-   * So many for every person, if need be at the expense of the person with most. Browsers send six requests at once.
+   * The places that every person gets, if necessary at the expense of the person with most places. Browsers send six
+   * requests at once.
    */
   streamsOfNewcomer: 8,
-  /** Until the head of a response. */
+  /** The time until the head of a response. */
   streamHeadTime: 600_000,
   streamHeadSize: 64 * 1024,
-  /** For the rest of an answer after its token has ended. */
+  /** The time for the rest of an answer after its token has expired. */
   answerAfterTokenTime: 600_000,
-  /** For what a server still sends after its client has closed its side of a WebSocket. */
+  /** The time in which a server can still send after its client has closed its side of a WebSocket. */
   halfClosedTime: 10_000,
-  /** Over which listening streams end while the relay stops. */
+  /** The time over which the ends of listening streams are spread while the relay stops. */
   stopListeningTime: 5_000,
 
   // The configuration file

@@ -50,7 +50,7 @@ export function answerPath(resource: string): string {
   return `/auth/answer/${resource}`;
 }
 
-/** What the relay keeps for itself at the host of a resource that opens to browsers. No request below it is passed on. */
+/** The start of the relay's own paths at the host of a resource that opens to browsers. They never reach the resource. */
 export const ownPrefix = '/.login-relay/';
 
 /** The relay's addresses at the host of such a resource. */

@@ -7,7 +7,7 @@ export const times = {
    * copied by hand from a browser on another computer.
    */
   code: { page: 60, native: 300, machine: 0 },
-  /** How old a DPoP proof may be, or how far ahead of this machine's clock. */
+  /** The age that a DPoP proof may have, and the time by which it may be ahead of this machine's clock. */
   proof: 60,
   /** After a refresh, while the replaced refresh token still works, because its client may not have received the next one. */
   refreshGrace: 60,

@@ -73,10 +73,8 @@ function checkScopes(
   allows: readonly Allow[],
   { notChecked, problem, warning }: Findings,
 ): Finding[] {
-  const needed = [
-    ...allows.flatMap((allow) => neededScopes(allow, provider.access)),
-    ...(resource ? scopesOfIdentity(resource.identity, provider.access) : []),
-  ];
+  const needed = allows.flatMap((allow) => neededScopes(allow, provider.access));
+  if (resource) needed.push(...scopesOfIdentity(resource.identity, provider.access));
   const missing = missingScopes(needed, provider, frontEnd.scope ?? provider.scope);
   if (missing.length === 0) return [];
   const unknown = resource ? 'who a person is' : 'whether a person may log in';

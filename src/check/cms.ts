@@ -35,15 +35,16 @@ function formatBackend(baseUrl: string, { paths, provider }: RegistrationConfig,
   const path = pathname.replace(/^\/|\/$/g, '');
   // The user lookup is directly below the root of the provider's API.
   const apiRoot = 'known' in provider ? (provider.known.userUrl ?? '').replace(/\/user$/, '') : '';
+  // The documents register the callback URL with the word of a preset, which is the last path of a registration.
+  const word = paths.at(-1)?.word;
   const lines = [
     `name: ${backend?.name}`,
     'repo: owner/repository',
     'branch: main',
     `base_url: ${origin}`,
-    // At GitLab, Sveltia CMS needs an auth_endpoint. With both names, it stays right if the relay gets a second CMS. A
-    // preset's word comes last, because the documents register its callback URL.
-    `auth_endpoint: ${path && `${path}/`}auth/${paths.at(-1)?.word}/${frontEnd}`,
-    ...(apiRoot === backend?.apiRoot ? [] : [`api_root: ${apiRoot}`]),
+    // Sveltia CMS needs this line at GitLab. With both names, it stays right if the relay gets a second CMS.
+    `auth_endpoint: ${path && `${path}/`}auth/${word}/${frontEnd}`,
   ];
+  if (apiRoot !== backend?.apiRoot) lines.push(`api_root: ${apiRoot}`);
   return ['backend:', ...lines.map((line) => `  ${line}`), ''].join('\n');
 }

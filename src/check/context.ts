@@ -11,7 +11,7 @@ type Naming = ReturnType<typeof createNaming>;
 
 export type ProviderSetting = keyof ValuesAt<'providers'> & string;
 
-/** What all checks of one login share. Advice names settings with `describe`. */
+/** The configuration of the login that is checked. The checks name settings with `describe`. */
 export interface CheckContext extends Naming {
   readonly config: Config;
   readonly registration: RegistrationConfig;

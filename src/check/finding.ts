@@ -1,11 +1,11 @@
 /** The result of one check, as text for the operator. */
 export interface Finding {
-  /** Such as `token endpoint`. */
+  /** The part that was checked, such as `token endpoint`. */
   readonly subject: string;
   /** With `not_checked`, `login-relay check` cannot see whether it is right, so the operator has to look. */
   readonly verdict: 'ok' | 'not_checked' | 'warning' | 'problem';
   readonly message: string;
-  /** What to do, unless the message says so itself. */
+  /** Advice to the operator; null if the message says what to do. */
   readonly fix: string | null;
 }
 

@@ -141,7 +141,7 @@ function pathsConfig(reading: RegistrationReading, all: readonly RegistrationRea
   return {
     /** The relay's own callback, to be registered at the provider. */
     callbackUri: first.callbackUri,
-    /** Each path of the registration. The path with its name comes first. A `callback-path` is that of all. */
+    /** The paths of the registration. The path with its name comes first. All have the same `callback-path`, if it is set. */
     paths: [first, ...others] as const,
   };
 }
@@ -159,7 +159,7 @@ function assembleConfig(
     ...settings,
     keyFile: checked.keyFile.path,
     baseUrl,
-    /** Undefined if the relay serves plain http, behind a proxy that terminates TLS. */
+    /** The relay's own certificate; undefined if it serves plain http, behind a proxy that terminates TLS. */
     certificate: checked.certificate,
     trustedProxies: settings.trustedProxies ?? [],
     behindUnknownProxy: isBehindUnknownProxy(relay),

@@ -94,7 +94,7 @@ export function createKeyFile(reading: Reading<'relay'>, path: string): KeySecre
   return readSecrets(reading, path, 'keyFile');
 }
 
-/** Why a key file was not created, by the code of the error. */
+/** Reasons why a key file cannot be created, by the code of the error. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'names a file in a directory that does not exist',
   EACCES: 'names a file that does not exist, in a directory that this user may not write to',

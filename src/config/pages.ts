@@ -3,7 +3,7 @@ import type { Readings } from './readings.ts';
 
 const largestLogo = 64 * 1024;
 
-/** How files of each image type begin. The types complete `image/`. */
+/** The types of images, with the beginnings of their files. A type completes `image/`. */
 const imageTypes = [
   ['png', /^\x89PNG\r\n/],
   ['jpeg', /^\xff\xd8\xff/],

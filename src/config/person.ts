@@ -39,7 +39,7 @@ function reportUnusableIdToken(
   }
 }
 
-/** How the provider answers each access rule, with the settings in place of the preset's answers. */
+/** Reads the way in which the provider answers each access rule. Settings replace the answers of the preset. */
 function readAccess(reading: RegistrationReading, presetAccess: AccessAnswers = openidAccess): AccessAnswers {
   const access = reading.values.userFrom === 'id-token' ? answersInIdToken(presetAccess) : presetAccess;
   return { ...access, users: readUsers(reading, access), emails: readEmails(reading, access) };

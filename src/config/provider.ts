@@ -17,13 +17,14 @@ const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
 const optionalEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 
 /**
- * The name of a provider for people: its `title`, or that of its preset unless another registration has the same preset,
- * or the name of the registration.
+ * The name of a provider for people: its `title`, else the title of its preset, unless another registration has the same
+ * preset, else the name of the registration.
  */
 export function titleOf({ name, values }: RegistrationReading, all: readonly RegistrationReading[]): string {
+  if (values.title !== undefined) return values.title;
   const preset = findPreset(values);
-  const isOnlyOne = all.filter((one) => findPreset(one.values) === preset).length === 1;
-  return values.title ?? (isOnlyOne && preset ? preset.title : name);
+  const withSamePreset = all.filter((registration) => findPreset(registration.values) === preset);
+  return preset !== undefined && withSamePreset.length === 1 ? preset.title : name;
 }
 
 /** Reads and checks the provider of a registration; undefined if a fault leaves nothing to log in with. */
@@ -72,10 +73,10 @@ export function findPreset({ provider, issuer }: ValuesAt<'providers'>): Preset 
 
 type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | undefined>>>;
 
-/** The hosts of endpoints, without those of endpoints that are missing. */
+/** The hosts of the endpoints that are given. */
 const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
-/** How the server behind these endpoints answers, if a preset has one of their hosts; otherwise nothing. */
+/** The facts of a preset about the answers at its hosts, if one of these endpoints is there; otherwise none. */
 function answersOfPresetAt(given: Endpoints): Partial<Provider> {
   const hosts = hostsOf(given);
   const preset = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)));

@@ -8,14 +8,14 @@ import { defaultOf, describeMap, describeSetting, isEntry, positionOf, sourceOf 
 import type { OptionSources } from './sources.ts';
 import { whyUnfilled } from './unfilled-values.ts';
 
-/** What all readings of one configuration share. */
+/** The sources and results that all readings of one configuration share. */
 export interface ReadingContext extends OptionSources {
   readonly readFile: ReadFile;
-  /** Creates a missing key file. Undefined if a missing file is a fault. */
+  /** Creates a missing key file; undefined if a missing file is a fault. */
   readonly newFiles?: NewFiles;
   readonly faults: PlacedMessages;
   readonly warnings: PlacedMessages;
-  /** Collects the files that this command cannot read, but the relay may. Undefined if an unreadable file is a fault. */
+  /** Collects the files that this command cannot read, but the relay may; undefined if an unreadable file is a fault. */
   readonly unseen?: Unseen[];
 }
 
@@ -69,7 +69,7 @@ export function createReading<At extends Level>(shared: ReadingContext, map: Set
     /** Whether a flag, a variable or the file sets it, even to a value that its schema refuses. */
     isGiven: (name: Name) => sourceOf(map, name) !== undefined,
     describe: (name: Name) => describeSetting(map, name),
-    /** Whether the file gives a list, even a list of one. */
+    /** Whether the file gives a list, even with a single value. */
     isList: (name: Name) => map.lists?.has(name) === true,
     /** Reports why the schema of a setting refuses its value. */
     reportRefusedValue(name: string): void {

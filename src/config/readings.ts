@@ -41,14 +41,14 @@ export function createReadings(context: ReadingContext, file?: SettingsMap<'rela
     ...read(map),
     texts: map.inside.texts?.map(read)[0],
   }))[0];
-  // In the order of the help, whatever the order of the entries.
+  // Refused values are reported in the order of the help, whatever the order of the entries is.
   for (const name of settingNames) for (const { reportRefusedValue } of allReadings) reportRefusedValue(name);
   return { relay, registrations, resources, frontEnds, pages };
 }
 
 /**
- * Finds the maps of a level: those of the file, or the map that flags and variables give. Both together are a fault. So
- * is a file without any, unless none is needed.
+ * Finds the maps of a level: the entries of the file, or the map that flags and variables give. Both together are a
+ * fault. Neither is a fault as well, unless the level is not needed.
  */
 function findMaps<At extends 'providers' | 'front-ends'>(
   level: At,

@@ -19,7 +19,9 @@ export function identifyRegistration(
 ): string {
   const issuer = issuerOf(settings);
   const endpoint = issuer === undefined ? tokenUrl : new URL(tokenUrl).origin;
-  return [name, endpoint, issuer ?? '-', clientId, ...(refreshUrl === undefined ? [] : [refreshUrl])].join(' ');
+  const parts = [name, endpoint, issuer ?? '-', clientId];
+  if (refreshUrl !== undefined) parts.push(refreshUrl);
+  return parts.join(' ');
 }
 
 const issuerOf = (settings: RegistrationConfig['provider']) =>
@@ -97,6 +99,7 @@ export function resourcesOfRegistration(
     .filter((resource) => resource.registrations.includes(name))
     .map((resource) => {
       const audience = [name, providerId, clientId, comparable(resource.url) ?? resource.url];
+      // If the form of the ids changes, earlier tokens must not be valid any more, because they hold other ids.
       return {
         ...resourceAt(resource, name),
         audience: resource.idsNameProvider ? [...audience, 'ids with provider'] : audience,

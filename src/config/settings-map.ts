@@ -6,7 +6,7 @@ import { findGivenOption, type GivenOption, type OptionSources } from './sources
 /** The settings of one map of the file, or those that flags and variables give. No schema has checked them yet. */
 export interface SettingsMap<At extends Level = Level> extends MapPlace {
   readonly level: At;
-  /** Undefined for flags and variables. */
+  /** The path of the file; undefined for flags and variables. */
   readonly path?: string;
   /**
    * The texts that each setting's flag would have: several if it can be repeated, none if the file has no text there.
@@ -28,7 +28,7 @@ export interface MapPlace {
   readonly name?: string;
   /** Precedes keys in messages, such as `providers.github.`; empty for the relay as a whole. */
   readonly prefix: string;
-  /** Where the map or its name begins; undefined for the relay as a whole. */
+  /** The place where the map or its name begins; undefined for the relay as a whole. */
   readonly position?: Position;
 }
 

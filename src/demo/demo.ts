@@ -114,5 +114,6 @@ const randomSecret = () => randomBytes(32).toString('base64url');
 /** The settings of the user's own page, as a front end in a configuration file. */
 function ownPageSettings({ origin, tokenDelivery }: OwnPage) {
   const settings = { origin, 'token-delivery': tokenDelivery };
+  // With sessions, the page itself shows failures, because the relay redirects to it by default.
   return tokenDelivery === 'session' ? settings : { ...settings, 'error-delivery': 'page' };
 }

@@ -20,7 +20,7 @@ export const pageHeaders = {
   'Content-Security-Policy': pagePolicy({ sheet, sendsForms: true }),
 };
 
-/** In UTF-16 code units. */
+/** The length of a name in UTF-16 code units, as `maxlength` of the field counts it. */
 const maxNameLength = 60;
 
 /** Returns a name without control characters and repeated spaces; undefined if it is then empty or too long. */

@@ -36,7 +36,7 @@ export async function openPort(port: number, purpose: string) {
   };
 }
 
-/** What the user chooses about the demo. */
+/** The choices of the user who starts the demo. */
 export interface DemoOptions {
   /** The relay's port, which the others follow; 0 for any free ports. By default, the first free ports from 8000 on. */
   readonly port: number | undefined;

@@ -4,7 +4,7 @@ import { describeFields, type HidesText } from './fields.ts';
 
 /** A call to the provider, with its outcome. */
 export interface MadeCall {
-  /** Such as `token endpoint`. */
+  /** The question that the call asks, such as `token endpoint`. */
   readonly purpose: string;
   readonly url: string;
   readonly answer: UpstreamResponse | undefined;

@@ -224,6 +224,7 @@ function collectShownAnswers(
   const callback = { from: 'callback', ...describeObject(parameters, isSecret) };
   const claims = decodeClaims(idToken);
   const idTokens = claims ? [{ from: 'ID token', ...describeObject(claims, isSecret) }] : [];
+  // The first call is the token request, whose answer contains the ID token.
   const [tokenAnswer, ...otherAnswers] = describeAnswers(calls.made, isSecret);
   if (tokenAnswer === undefined) return [callback, ...idTokens];
   return [callback, tokenAnswer, ...idTokens, ...otherAnswers];

@@ -73,7 +73,8 @@ export function complete(words: readonly string[], program: Command): string {
   const typed = words.at(-1) ?? '';
   const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
   const current = value ?? (typed === '=' ? '' : typed);
-  const before = [...words.slice(0, -1), ...(flag ? [flag] : [])].filter((word) => word !== '=');
+  const before = words.slice(0, -1).filter((word) => word !== '=');
+  if (flag) before.push(flag);
   return listCandidates(program, before, current)
     .filter((line) => line.startsWith(current) || line === ':')
     .map((line) => `${line}\n`)

@@ -5,7 +5,7 @@ import { print, printError } from '../print.ts';
 /** The files with which systemd runs `/usr/bin/login-relay`. */
 const unitFiles = {
   service: readFileSync(new URL('../../../deploy/systemd/login-relay.service', import.meta.url)),
-  /** For several relays on one machine. The part of a unit's name after `@` is its port. */
+  /** The unit for several relays on one machine. The part of a unit's name after `@` is its port. */
   template: readFileSync(new URL('../../../deploy/systemd/login-relay@.service', import.meta.url)),
   socket: readFileSync(new URL('../../../deploy/systemd/login-relay.socket', import.meta.url)),
   /** A template of the configuration file that the service reads. */

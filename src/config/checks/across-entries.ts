@@ -73,7 +73,7 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
     }
   }
   if (resources.some(({ browser }) => browser !== undefined)) report(registrations, endpointNames.withBrowsers);
-  if (frontEnds.some((one) => one.clients)) report(frontEnds, endpointNames.withOpenClients);
+  if (frontEnds.some(({ clients }) => clients)) report(frontEnds, endpointNames.withOpenClients);
 }
 
 /**

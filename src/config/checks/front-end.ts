@@ -74,11 +74,11 @@ export function frontEndConfig(reading: FrontEndReading) {
   return {
     name,
     kind,
-    /** Undefined without a page, and for a CMS at several addresses. */
+    /** Its origin; undefined without a page, and for a CMS at several origins. */
     origin,
-    /** For a native front end, the origins of its apps and extensions. */
+    /** All its origins. For a native front end, these are the origins of its apps and extensions. */
     origins: kind === 'native' ? (values.origins ?? []) : origins,
-    /** Undefined without a page, and with a page at each of several origins. */
+    /** Its page; undefined without a page, and with a page at each of several origins. */
     frontendUrl: origin === undefined || hasStar(origin) ? undefined : page,
     redirectUris: isCms || hasSessions ? [] : withNativePorts,
     tokenDelivery,

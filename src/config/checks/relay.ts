@@ -91,7 +91,7 @@ export function checkMetrics({ values, describe, reportFault, warnOfUnused }: Re
 export function reportPlainHttp({ relay, registrations, resources, frontEnds }: Readings): void {
   if (relay.values.insecureHttp !== false) return;
   const why = `must start with https://. http:// is only for this machine, unless ${relay.describe('insecureHttp')} allows it`;
-  const apis = frontEnds.flatMap((one) => one.apis);
+  const apis = frontEnds.flatMap((frontEnd) => frontEnd.apis);
   for (const reading of [relay, ...frontEnds, ...registrations, ...resources, ...apis]) {
     for (const name of settingsWithPlainHttp(reading)) reading.reportFault(name, why);
   }

@@ -25,7 +25,7 @@ export function checkResources(readings: Readings, providers: readonly (Provider
     checkProviderIsNamed(resource, names);
     checkUpstream(resource, readings);
     reportUnansweredClaims(resource, (name) => providers[names.indexOf(name)]);
-    warnOfShutOut(resource);
+    warnOfProviderWithoutAccess(resource);
     reportEqualTitles(resource, registrations);
     if (!used.has(resource.name) && resource.browser === undefined) {
       resource.reportEntryFault('is used by no front end, and opens to no browser');
@@ -46,17 +46,20 @@ export function resourceConfig(reading: ResourceReading, providers: ReadonlyMap<
     idsNameProvider,
     /** Who may use it; undefined if everybody who may log in at its front ends may. */
     allow: allowOf(reading),
-    /** What it learns of the people of each registration. */
+    /** The claims that it learns about people, by registration. */
     identities: new Map(
-      registrations.map((one) => [
-        one,
-        { claims: claimsAt(reading, one, providers.get(one)), groupsClaim: groupsClaimAt(reading, one) },
+      registrations.map((registration) => [
+        registration,
+        {
+          claims: claimsAt(reading, registration, providers.get(registration)),
+          groupsClaim: groupsClaimAt(reading, registration),
+        },
       ]),
     ),
     lifetime: values.lifetime,
     scope: values.scope,
     secrets: secrets ?? [],
-    /** Undefined if requests to the resource do not pass the relay. */
+    /** The server behind the gateway; undefined if requests to the resource do not pass the relay. */
     upstream: values.upstream && {
       url: values.upstream.href,
       givesToken: values.token === 'provider',
@@ -162,7 +165,7 @@ function claimsAt(resource: ResourceReading, registration: string, settings: Pro
   return asked.filter((claim) => whyUnanswered(resource, claim, registration, settings) === undefined);
 }
 
-/** Reports claims that no provider of a resource can answer, and warns about those that only some can. */
+/** Reports claims that no provider of a resource can answer, and warns about claims that only some of them can answer. */
 function reportUnansweredClaims(
   resource: ResourceReading,
   settingsOf: (registration: string) => ProviderSettings | undefined,
@@ -181,9 +184,10 @@ function reportUnansweredClaims(
 }
 
 /** Reports providers that have the same name on the page where people choose one. */
-function reportEqualTitles({ registrations: its, reportFault }: ResourceReading, all: Readings['registrations']): void {
-  const offered = all.filter(({ name }) => its.includes(name));
-  for (const [title, [first, second]] of Map.groupBy(offered, (one) => titleOf(one, all))) {
+function reportEqualTitles({ registrations: names, reportFault }: ResourceReading, all: Readings['registrations']) {
+  const offered = all.filter(({ name }) => names.includes(name));
+  const byTitle = Map.groupBy(offered, (registration) => titleOf(registration, all));
+  for (const [title, [first, second]] of byTitle) {
     if (first === undefined || second === undefined) continue;
     reportFault(
       'provider',
@@ -193,7 +197,7 @@ function reportEqualTitles({ registrations: its, reportFault }: ResourceReading,
 }
 
 /** Warns about a provider that people can choose, although `allow` lets none of its people in. */
-function warnOfShutOut(resource: ResourceReading): void {
+function warnOfProviderWithoutAccess(resource: ResourceReading): void {
   const allow = allowOf(resource);
   const { registrations, warn } = resource;
   if (allow === undefined || registrations.length < 2) return;
@@ -217,10 +221,10 @@ function checkFrontEndResources(
   const known = resources.map(({ name }) => name);
   const meant = named.flatMap((name) => findEntryOrReport(name, known, 'resource', report) ?? []);
   const used = resources.filter(({ name }) => meant.includes(name));
-  for (const { name, registrations: its } of used) {
-    if (its.length === 0 || its.some((one) => registrations.includes(one))) continue;
-    const which = its.length === 1 ? 'the provider' : 'the providers';
-    report(`has ${name} of ${which} ${its.join(' and ')}, which the front end may not use`);
+  for (const { name, registrations: ofResource } of used) {
+    if (ofResource.length === 0 || ofResource.some((registration) => registrations.includes(registration))) continue;
+    const which = ofResource.length === 1 ? 'the provider' : 'the providers';
+    report(`has ${name} of ${which} ${ofResource.join(' and ')}, which the front end may not use`);
   }
   // After another fault, it is not known which providers have no resource.
   const areAllKnown =

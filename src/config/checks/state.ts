@@ -27,7 +27,7 @@ const isStateCheckOff = ({ values }: RegistrationReading) => values.stateCheck =
 /** Whether no login of a front end has a state, so that it can have no OAuth logins. */
 export const isWithoutState = ({ usableRegistrations }: FrontEndReading) => usableRegistrations.every(isStateCheckOff);
 
-/** The kind of refresh tokens that a front end gets: those of its setting, unless it cannot use them safely. */
+/** The kind of refresh tokens that a front end gets. Its setting counts unless it could not use the kind safely. */
 export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {
   const { origin, tokenDelivery, refreshTokens } = values;
   // A machine requests the next token in the same way as the first.

@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { limits } from '../../limits.ts';
 import { endpointNames } from '../../paths.ts';
 
-/** Where a setting applies: to the whole relay, or to what a map of the file describes. */
+/** The part of the configuration that a setting applies to: the whole relay, or a map of the file. */
 export type Level =
   | 'relay'
   | 'providers'
@@ -120,7 +120,7 @@ export interface Setting {
   readonly argument?: string;
   readonly help: string;
   readonly default?: string;
-  /** What happens without a value, in words, if there is no fixed `default`. By default, `none`. */
+  /** The default in words, for the help, if there is no fixed `default`. If it is left out, the help says `none`. */
   readonly otherwise?: string;
   /** The flag can be repeated; the variable has spaces between its values. With `lines`, values may contain spaces. */
   readonly repeatable?: true | 'lines';
@@ -130,7 +130,7 @@ export interface Setting {
   readonly map?: true;
   /** Joins the list of a file into the one text that the flag takes. */
   readonly separator?: ' ' | ',';
-  /** What people write instead, if it is very different from the key. */
+  /** Other names that people write by mistake, if they are very different from the key. */
   readonly aliases?: readonly string[];
   /** The value is a secret, or may be one by mistake. Messages never show it. */
   readonly secret?: true;
@@ -153,7 +153,7 @@ export interface Option extends Setting {
   readonly flag: `--${string}`;
   readonly variable: string;
   readonly group: string;
-  /** Its position in the help of commands with all options. Undefined if that help leaves it out. */
+  /** Its position in the help of commands with all options; undefined if that help leaves it out. */
   readonly helpPosition?: number;
   /** Options that cannot be given together with it. They list it, too. */
   readonly excludes?: readonly string[];

@@ -77,7 +77,7 @@ export type CompleteValues<At extends Level> = {
 /** The names of a level's settings, in the order of the help. */
 export const namesAt = <At extends Level>(level: At) => Object.keys(settings[level]) as NameAt<At>[];
 
-/** The names of all settings, those of options first, in the order of the help. */
+/** The names of all settings in the order of the help. The names of options come first. */
 export const settingNames = new Set<string>([
   ...optionNames,
   ...Object.values(settings).flatMap((rows) => Object.keys(rows)),

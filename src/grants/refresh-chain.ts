@@ -169,34 +169,42 @@ export class RefreshChains {
 
   /** Calls the provider, or takes the result of another relay's call. @returns as `#remember` does */
   async #callOrTakeResult(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
-    const { login, refreshToken, scope } = refresh;
     const key = hashRefresh(refresh);
     const refusal = this.#refusals.get(key);
     if (refusal !== undefined) throw refusal;
-    const result = callOnce(this.#home, kinds.refreshResults, key, {
-      call: async () => ({ scope, response: await call({ refreshToken, scope }) }),
-      // An outcome that is not final only answers relays that waited for the call, as requests in one process share it.
-      isAnswer(outcome, hasWaited) {
-        const isSame = outcome.response !== undefined && outcome.scope === scope;
-        return isFinal(outcome, refreshToken) || (hasWaited && (outcome.failure !== undefined || isSame));
-      },
-      keep: (outcome) => ({
-        lifetime: isFinal(outcome, refreshToken) ? resultTime : waitersTime,
-        always: isRotation(outcome, refreshToken),
-      }),
-    })
-      .then((found) => this.#remember(refresh, found))
-      .catch((error: unknown) => {
-        if (isFailure(error, 'refresh_refused')) {
-          this.#refusals.set(key, error, login);
-          // Do not repeat the result that the provider gave before it refused.
-          this.results.latest.delete(key);
-        }
-        throw error;
-      })
-      .finally(() => this.#inFlight.delete(key));
-    this.#inFlight.set(key, { scope, result });
+    const result = this.#callAndRemember(refresh, key, call).finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, { scope: refresh.scope, result });
     return await result;
+  }
+
+  async #callAndRemember(
+    refresh: FrontEndRefresh,
+    key: string,
+    call: CallProvider,
+  ): Promise<RefreshResult | undefined> {
+    const { login, refreshToken, scope } = refresh;
+    try {
+      const found = await callOnce(this.#home, kinds.refreshResults, key, {
+        call: async () => ({ scope, response: await call({ refreshToken, scope }) }),
+        // An outcome that is not final only answers relays that waited for the call, as requests in one process share it.
+        isAnswer(outcome, hasWaited) {
+          const isSame = outcome.response !== undefined && outcome.scope === scope;
+          return isFinal(outcome, refreshToken) || (hasWaited && (outcome.failure !== undefined || isSame));
+        },
+        keep: (outcome) => ({
+          lifetime: isFinal(outcome, refreshToken) ? resultTime : waitersTime,
+          always: isRotation(outcome, refreshToken),
+        }),
+      });
+      return this.#remember(refresh, found);
+    } catch (error) {
+      if (isFailure(error, 'refresh_refused')) {
+        this.#refusals.set(key, error, login);
+        // Do not repeat the result that the provider gave before it refused.
+        this.results.latest.delete(key);
+      }
+      throw error;
+    }
   }
 
   /**

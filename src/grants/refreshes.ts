@@ -33,36 +33,48 @@ export function createRefreshes(home: Home) {
   const { unchecked, keepUnchecked, rotations } = chains.results;
   const countCall = limitPerGrant(mostCalls, tooMany, home.now);
 
+  /** False if a logout has dropped a result meanwhile, or another request has checked it. */
+  const isStillUnchecked = (refresh: FrontEndRefresh, result: RefreshResult) =>
+    unchecked.get(hashRefresh(refresh)) === result;
+
+  const isRotated = (refresh: FrontEndRefresh, { response }: RefreshResult) =>
+    response.refreshToken !== refresh.refreshToken;
+
   /**
-   * Checks a result, and keeps it as unchecked until it has passed.
+   * Checks a result. Until it has passed, it is kept as unchecked.
    *
    * @param wasUnchecked whether an earlier request got the result, but could not check it
    * @throws {RelayError} why the check failed
    */
   async function checkResult(refresh: FrontEndRefresh, result: RefreshResult, wasUnchecked: boolean, check?: Check) {
-    const key = hashRefresh(refresh);
     // Keep it before the check, because the check may take longer than a rotation is remembered.
     keepUnchecked(refresh, result);
-    // False if a logout has dropped the result meanwhile, or another request has checked it.
-    const isStillUnchecked = () => unchecked.get(key) === result;
-    const isRotated = result.response.refreshToken !== refresh.refreshToken;
     try {
       await check?.(result.response);
     } catch (error) {
-      if (isFailure(error, 'access_refused')) await chains.forgetUnchecked(key);
-      else if (isStillUnchecked()) {
-        if (isFailure(error, 'token_invalid')) keepUnchecked(refresh, { ...result, isSpent: true });
-        // The next refresh may come to another relay.
-        if (isRotated) await chains.shareUnchecked(key, result);
-      }
+      await keepAfterFailure(refresh, result, error);
       throw error;
     }
-    if (!isStillUnchecked()) return;
+    if (!isStillUnchecked(refresh, result)) return;
+    const key = hashRefresh(refresh);
     unchecked.delete(key);
-    if (!wasUnchecked || !isRotated) return;
-    // The rotation may be forgotten by now, but pages that did not get the response still need it.
-    rotations.set(key, result, resultTime, refresh.login);
-    await chains.shareChecked(key, result);
+    if (wasUnchecked && isRotated(refresh, result)) {
+      // The rotation may be forgotten by now, but pages that did not get the response still need it.
+      rotations.set(key, result, resultTime, refresh.login);
+      await chains.shareChecked(key, result);
+    }
+  }
+
+  /** Keeps a result for the next refresh, which may come to another relay. If the person is refused, it is forgotten. */
+  async function keepAfterFailure(refresh: FrontEndRefresh, result: RefreshResult, error: unknown): Promise<void> {
+    const key = hashRefresh(refresh);
+    if (isFailure(error, 'access_refused')) {
+      await chains.forgetUnchecked(key);
+      return;
+    }
+    if (!isStillUnchecked(refresh, result)) return;
+    if (isFailure(error, 'token_invalid')) keepUnchecked(refresh, { ...result, isSpent: true });
+    if (isRotated(refresh, result)) await chains.shareUnchecked(key, result);
   }
 
   return {

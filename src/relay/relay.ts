@@ -69,7 +69,7 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
     /** Takes over the streams of the relay before a reload, and ends the streams of changed resources. */
     takeOver(): void {
       const ofBrowsers = served.flatMap(({ browserDoors }) => browserDoors.map(({ byCookie }) => byCookie));
-      memory.streams.follow([...served.flatMap(({ doors }) => doors), ...ofBrowsers]);
+      memory.streams.applyReload([...served.flatMap(({ doors }) => doors), ...ofBrowsers]);
     },
     callsInFlight: (): number => served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
     close(): void {

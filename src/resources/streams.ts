@@ -133,7 +133,7 @@ export function createStreams() {
       return transfer;
     },
     /** Ends the streams of changed resources, and moves all others to their new doors. */
-    follow(present: readonly Door[]): void {
+    applyReload(present: readonly Door[]): void {
       doors = new Map(present.map((door) => [door.key, door]));
       for (const stream of streams) moveToNewDoor(stream);
     },

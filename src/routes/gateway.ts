@@ -88,7 +88,7 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
     const rules = entry.isOfBrowser ? rulesForBrowsers : rulesForPrograms;
     const url = rules.requireTarget(ctx);
     const isListening = webSocket !== undefined || rules.isListening(ctx);
-    // While the relay stops, the client of an ended stream comes back at once, on the same connection.
+    // A relay that stops takes no new streams. The client of an ended stream comes back at once, on the same connection.
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
     await passOn(ctx, {
       method,
@@ -110,6 +110,7 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
   };
 }
 
+/** Opens a door to the bearer token of a request. */
 async function enterByToken(ctx: Context, doors: Doors): Promise<Entry> {
   const token = requireToken(ctx);
   const entered = await enter(doors, token);
@@ -117,7 +118,7 @@ async function enterByToken(ctx: Context, doors: Doors): Promise<Entry> {
   return { ...entered, isOfBrowser: false, mayStayAt: (present) => present.isGrantedNow(token) };
 }
 
-/** @returns undefined if the browser was redirected to the login */
+/** Opens a door to a token or a cookie. @returns undefined if the browser was redirected to the login */
 async function enterByTokenOrCookie(host: DoorHost, ctx: Context): Promise<Entry | undefined> {
   const entered = await enterDoor(host, ctx, () => ({ method: ctx.method, target: ctx.url }));
   if (entered === undefined) return undefined;

@@ -66,6 +66,7 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   });
   const state = await withFailureAnswer(frontEnd.deliveryOf().fail, () => {
     if (tokenDelivery === 'code') throw new RelayError('pkce_required');
+    // The relay returns no state to a CMS, and without the state check to no front end.
     return served.registration.protection && !isCms ? readFrontEndState(query) : undefined;
   });
   await withFailureAnswer(frontEnd.deliveryOf({ state }).fail, () => {

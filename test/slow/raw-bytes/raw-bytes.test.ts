@@ -4,10 +4,11 @@ import { eventually } from '../../harness/system/eventually.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { switching } from '../../resources/support/websocket-relay.ts';
 import { type RawAnswer, rawAnswers, unasked } from './support/answers.ts';
+import { type Door, type Heard, webSocketLines } from './support/exchanges.ts';
 import { bytesOf, type RawFrames, rawFrames } from './support/frames.ts';
 import { fronts, startFront } from './support/fronts.ts';
 import { type RawRequest, rawRequests } from './support/requests.ts';
-import { type Door, type Heard, Rig, webSocketLines } from './support/rig.ts';
+import { Rig } from './support/rig.ts';
 
 /** `scripts/long raw-bytes` names all proxies, and prints a table. */
 const named = process.env['FRONTS'];
@@ -53,6 +54,7 @@ describe('raw bytes', function () {
     const heard = await rig.exchange(port, one.bytes(door), one.method, wait);
     note(`${door.host}: ${one.name}`, column, `${statusesOf(heard)}${rig.got.length > 0 ? ' passed' : ''}`);
     rig.expectOneAtMost(door);
+    rig.expectPlain();
     return heard;
   }
 
@@ -62,6 +64,7 @@ describe('raw bytes', function () {
     const ending = await rig.exchangeFrames(port, bytesOf(one, door), patience);
     note(`${door.host}: HTTP/2, ${one.name}`, column, `${ending ?? 'none'}${rig.got.length > 0 ? ' passed' : ''}`);
     rig.expectOneAtMost(door);
+    rig.expectPlain();
   }
 
   /** Answers what a server may answer, and checks what the client gets of it. */

@@ -38,7 +38,7 @@ export function takeMessage(
 }
 
 function readHeader(line: string): Header {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+): ?([\t\x20-\x7e\x80-\xff]*)$/.exec(line) ?? [];
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+): ?([^\r\n]*)$/.exec(line) ?? [];
   if (name === undefined || value === undefined) throw new Ambiguous(`no header: ${JSON.stringify(line)}`);
   return [name, value];
 }

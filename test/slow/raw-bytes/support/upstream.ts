@@ -8,7 +8,7 @@ export interface Got extends Message {
   readonly target: string;
 }
 
-/** A server that reads as strictly as RFC 9112 permits, records all that it gets, and writes the bytes that it is told to. */
+/** A server that reads the framing as strictly as RFC 9112 permits, records all that it gets, and writes the bytes that it is told to. */
 export class RecordingUpstream {
   /** The requests since the last `forget`. */
   readonly got: Got[] = [];
@@ -83,7 +83,7 @@ function takeRequest(bytes: string): { request: Got; rest: string } | undefined 
   const taken = takeMessage(bytes, () => true);
   if (taken === undefined) return undefined;
   const { message, rest } = taken;
-  const [, method, target] = /^([A-Z]+) (\/[\x21-\x7e]*) HTTP\/1\.1$/.exec(message.line) ?? [];
+  const [, method, target] = /^(\S+) (\S+) HTTP\/1\.1$/.exec(message.line) ?? [];
   if (method === undefined || target === undefined) throw new Error(`no request line: ${message.line}`);
   return { request: { ...message, method, target }, rest };
 }

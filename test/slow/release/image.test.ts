@@ -49,7 +49,7 @@ describe('the image', () => {
   needsPrograms('caddy').describe('behind Caddy, as compose runs it', () => {
     it('is behind a Caddy that logs requests without their queries', () => {
       const config = `${projectRoot}/deploy/docker/Caddyfile`;
-      const env = { APP_HOST: 'app.localhost', LOGIN_HOST: 'login.localhost' };
+      const env = { APP_HOST: 'app.localhost', LOGIN_HOST: 'login.localhost', DOCUMENTS_HOST: 'documents.localhost' };
       const args = ['validate', '--adapter', 'caddyfile', '--config', config];
       const { code, stderr } = run('caddy', args, { env });
       expect(code, stderr).to.equal(0);

@@ -482,6 +482,18 @@ resources:
     expect(named.on('login')[0]?.fix).to.equal('it is one of page');
   });
 
+  it('logs in as browsers at a resource do, if nobody else logs in', async () => {
+    const pages = { '/token': json(tokens), '/user': record };
+    const relay = `key-file: ${key}
+resources:
+  wiki: { url: http://wiki.localhost:7001/, upstream: http://localhost:7002/, provider: x, browser: true }`;
+    const machine = `{ kind: machine, secret-file: ${await secretFile(canary('secret'))}, resources: [wiki] }`;
+    const { exitCode, said, on } = await checkLogin({ pages, relay, frontEnd: machine });
+    expect(said).to.include('The login is that of browsers at x.');
+    expect(on('who may use wiki (browsers at x)')[0]).to.include({ verdict: 'ok' });
+    expect(exitCode).to.equal(0);
+  });
+
   it('asks which provider, and takes its name, with a front end', async () => {
     const second = `  y: { client-id: c, client-secret: ${secret}, authorize-url: P/authorize, token-url: P/token, user-url: P/user }`;
     const setting = { pages: { '/token': json(tokens), '/user': record }, second };

@@ -1,3 +1,4 @@
+import { reportedName } from '../../config/registration-config.ts';
 import { RelayError } from '../../failures/relay-error.ts';
 import { ListenError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
@@ -74,14 +75,17 @@ function describePathsForProxy({
 }
 
 /** Formats the text that asks the operator to log in. */
-function formatInvitation({ registration, frontEnd }: CheckContext, { startUrl, frontEnd: served }: OneLogin): string {
+function formatInvitation(
+  { config, registration, frontEnd }: CheckContext,
+  { startUrl, frontEnd: served }: OneLogin,
+): string {
   const minutes = loginTime / 60_000;
   const refresh = served.asksForRefresh ? ', and asks for a refresh token' : '';
   return `Open this address in a browser within ${minutes} minutes, and log in:
 
   ${startUrl}
 
-The login is that of ${frontEnd.name} at ${registration.name}${refresh}. Its callback URL is
+The login is that of ${reportedName(config, frontEnd)} at ${registration.name}${refresh}. Its callback URL is
 ${registration.callbackUri}
 What the provider answers stays on this terminal. Ctrl-C stops the check.
 

@@ -110,10 +110,7 @@ const keptFromClient =
 
 /** Selects the headers of a response from behind the gateway for its client. @param headers with names in lower case */
 export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
-  const isUnbuffered = headers['x-accel-buffering'] === 'no';
-  const passed = selectHeaders(headers, (name) =>
-    name === 'x-accel-buffering' ? isUnbuffered : !keptFromClient.test(name),
-  );
+  const passed = selectHeaders(headers, (name) => forbidsBuffering(name, headers) || !keptFromClient.test(name));
   const { 'cache-control': control, vary } = passed;
   return {
     ...passed,
@@ -135,16 +132,18 @@ const keptFromBrowser =
  * @param isRelayCookie whether a `Set-Cookie` header sets a cookie of the relay
  */
 export function browserResponseHeaders(headers: IncomingHttpHeaders, isRelayCookie: (cookie: string) => boolean) {
-  const isUnbuffered = headers['x-accel-buffering'] === 'no';
-  const passed = selectHeaders(headers, (name) =>
-    name === 'x-accel-buffering' ? isUnbuffered : !keptFromBrowser.test(name),
-  );
+  const passed = selectHeaders(headers, (name) => forbidsBuffering(name, headers) || !keptFromBrowser.test(name));
   const cookies = (headers['set-cookie'] ?? []).filter((cookie) => !isRelayCookie(cookie));
   return {
     ...passed,
     'cache-control': makePrivate(passed['cache-control'] ?? ''),
     ...(cookies.length > 0 && { 'set-cookie': cookies }),
   };
+}
+
+/** Whether a header keeps nginx in front from buffering events. It is the only `X-Accel-…` that passes. */
+function forbidsBuffering(name: string, headers: IncomingHttpHeaders): boolean {
+  return name === 'x-accel-buffering' && headers[name] === 'no';
 }
 
 /**

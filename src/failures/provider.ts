@@ -1,4 +1,4 @@
-import { type Failures, temporary, withSameAnswer } from './failure.ts';
+import { type Failures, temporaryFailure, withSameAnswer } from './failure.ts';
 
 export const providerFailures = {
   ...withSameAnswer('invalid_grant', {
@@ -16,9 +16,9 @@ export const providerFailures = {
     token_endpoint_failed:
       'Token retrieval failed: the provider reports an internal problem. Start the login again in a moment.',
   }),
-  provider_unreachable: temporary(502, 'The provider could not be reached.'),
-  provider_answer_unusable: temporary(502, 'The provider sent a response that the relay cannot use.'),
-  provider_timeout: temporary(504, 'The provider took too long to answer.'),
+  provider_unreachable: temporaryFailure(502, 'The provider could not be reached.'),
+  provider_answer_unusable: temporaryFailure(502, 'The provider sent a response that the relay cannot use.'),
+  provider_timeout: temporaryFailure(504, 'The provider took too long to answer.'),
   user_record_signed: {
     status: 502,
     detail:

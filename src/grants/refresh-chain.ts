@@ -112,7 +112,7 @@ export class RefreshChains {
         call: async () => ({}),
         isAnswer: (outcome) => isRotation(outcome, newest.refreshToken),
         // Leaves nothing to other relays, but releases the lock.
-        keep: () => ({ lifetime: 1, always: false }),
+        keep: () => ({ lifetime: 1, countsWithoutLock: false }),
       }).catch(() => undefined);
       // Without the shared memory, decide by what this relay knows.
       if (found === undefined || found.how === 'led') {
@@ -193,7 +193,7 @@ export class RefreshChains {
         },
         keep: (outcome) => ({
           lifetime: isFinal(outcome, refreshToken) ? resultTime : waitersTime,
-          always: isRotation(outcome, refreshToken),
+          countsWithoutLock: isRotation(outcome, refreshToken),
         }),
       });
       return this.#remember(refresh, found);

@@ -29,7 +29,7 @@ export function createExchanges(home: Home) {
           call: async () => ({ response: await once.run(login, exchange) }),
           // Not an earlier failure: after that, `once` decides whether the code may be sent again.
           isAnswer: (outcome, hasWaited) => hasWaited || outcome.response !== undefined,
-          keep: () => ({ lifetime: kinds.exchangeResults.lifetime, always: true }),
+          keep: () => ({ lifetime: kinds.exchangeResults.lifetime, countsWithoutLock: true }),
         });
         // Another relay finished the exchange before this callback came.
         if (how === 'repeated') failAsFinished();

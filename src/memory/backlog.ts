@@ -39,14 +39,15 @@ export function createBacklog(run: (words: readonly string[]) => Promise<boolean
 
   /** Returns functions that run the commands which `sent` does not contain yet, and adds the commands to it. */
   function takeUnsent(sent: Set<string>): (() => Promise<boolean>)[] {
-    const isUnsent = ({ words }: Command) => {
+    /** @returns whether the command was unsent */
+    const addIfUnsent = ({ words }: Command) => {
       const text = JSON.stringify(words);
       if (sent.has(text)) return false;
       sent.add(text);
       return true;
     };
-    const owedNow = owed.all().filter(({ value }) => isUnsent(value));
-    const known = lists.flatMap((list) => list()).filter(isUnsent);
+    const owedNow = owed.all().filter(({ value }) => addIfUnsent(value));
+    const known = lists.flatMap((list) => list()).filter(addIfUnsent);
     const runsOfOwed = owedNow.map((entry) => () => runOwed(entry.key, entry.value, entry.left));
     const runsOfKnown = known.map((command) => () => run(writeCommand(command)));
     // Failed commands come first, because what this relay knows may be newer.

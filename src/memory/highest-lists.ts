@@ -8,8 +8,8 @@ const raiseScript =
   "local v=redis.call('GET',KEYS[1]) if v and (tonumber(string.match(v,'^%d+')) or 0)>tonumber(ARGV[2]) then return v end redis.call('SET',KEYS[1],ARGV[1],'PX',ARGV[3]) return ARGV[1]";
 
 /**
- * Remembers lists of whole numbers, each for its lifetime. A list replaces an earlier list of the same key unless its
- * first number is lower.
+ * Remembers lists of whole numbers, each for its lifetime, such as the newest generation of a login with its times. A
+ * list replaces an earlier list of the same key unless its first number is lower.
  */
 export function createHighestLists({ now, shared }: Home, { letter, most }: Kind) {
   type List = readonly number[];

@@ -31,7 +31,7 @@ export interface SharedCall {
    * How to keep the outcome: for how many milliseconds other relays find it, and whether it counts even if the lock was
    * lost meanwhile.
    */
-  keep(outcome: Outcome): { readonly lifetime: number; readonly always: boolean };
+  keep(outcome: Outcome): { readonly lifetime: number; readonly countsWithoutLock: boolean };
 }
 
 /** The outcome of a shared call. */
@@ -109,8 +109,8 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       // This comes before the answer to the caller. If the relay stops right after that answer, it must have left its
       // outcome, and not its lock.
       const leaveOutcome = async (outcome: Outcome) => {
-        const { lifetime, always } = shared.keep(outcome);
-        await outcomes.leave(name, outcome, lifetime, always ? undefined : lock);
+        const { lifetime, countsWithoutLock } = shared.keep(outcome);
+        await outcomes.leave(name, outcome, lifetime, countsWithoutLock ? undefined : lock);
         ownLocks.delete(name);
       };
       try {

@@ -4,6 +4,7 @@ import { isObject } from './json.ts';
 /** The members of a JWK that only the owner of the key may know. @see RFC 7518 §6 */
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'] as const;
 
+/** Whether a JWK contains a private or symmetric key. */
 export const isPrivateJwk = (jwk: object): boolean => secretMembers.some((member) => member in jwk);
 
 /** The signature algorithms of client assertions. Each key type has its own. @see RFC 7518 §3.1, RFC 8037 §3.1 */
@@ -41,7 +42,7 @@ export function readPublicKeys(text: string): readonly PublicKey[] | string {
 
 const privateKeyFault = 'names a private key: give the public key, and keep the private one with the machine alone';
 
-/** @returns the keys, or the fault as {@link readPublicKeys} does */
+/** Reads public keys from PEM. @returns the keys, or a fault as {@link readPublicKeys} does */
 function readPemKeys(text: string): readonly KeyObject[] | string {
   // Refuse a private key. Node.js would derive the public key from it, but nobody would notice that the relay has the
   // private one.
@@ -51,7 +52,7 @@ function readPemKeys(text: string): readonly KeyObject[] | string {
   return keys.every((key) => key !== undefined) ? keys : wrongForm;
 }
 
-/** @returns the keys, or the fault as {@link readPublicKeys} does */
+/** Reads a JWK or a JWK Set. @returns the keys, or a fault as {@link readPublicKeys} does */
 function readJwks(text: string): readonly KeyObject[] | string {
   const json: unknown = undefinedIfThrown(() => JSON.parse(text));
   const candidates = isObject(json) && Array.isArray(json['keys']) ? json['keys'] : [json];

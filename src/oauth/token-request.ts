@@ -34,6 +34,7 @@ export function buildTokenRequest(endpoint: RegisteredProvider, grant: CodeGrant
   const form = endpoint.tokenRequest;
   const credentials = isBasic(form) ? [] : clientParameters(endpoint);
   const grantFields = isRefresh ? refreshFields(endpoint, grant) : codeFields(endpoint, grant);
+  // Configured parameters do not replace the relay's own.
   const ownNames = [...credentials, ...grantFields].map(([name]) => name);
   const fields = [...grantFields, ...tokenParams.filter(([name]) => !ownNames.includes(name))];
   if (form === 'query' && !isRefresh) {

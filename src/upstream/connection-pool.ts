@@ -31,9 +31,9 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
     http: new HttpAgent(options),
     https: proxyUrl === undefined ? new HttpsAgent(options) : new TunnelAgent(options, proxyUrl, isDirect),
   });
-  const resolving = lookup ? { lookup } : {};
-  const keepAlive = { keepAlive: true, maxSockets: size, ...resolving };
-  const unpooled = createAgents(resolving);
+  const lookupOption = lookup ? { lookup } : {};
+  const keepAlive = { keepAlive: true, maxSockets: size, ...lookupOption };
+  const unpooled = createAgents(lookupOption);
   // Anybody can choose hosts that need a lookup, so the connections to keep would have no limit.
   const pooled = lookup ? unpooled : createAgents({ ...keepAlive, timeout: idleConnectionLifetime });
   const brief = createAgents({ ...keepAlive, timeout: briefLifetime });

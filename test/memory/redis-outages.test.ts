@@ -65,7 +65,7 @@ describe('a shared memory that comes back', () => {
         return outcome;
       },
       isAnswer: () => true,
-      keep: () => ({ lifetime: minute, always: isAlways }),
+      keep: () => ({ lifetime: minute, countsWithoutLock: isAlways }),
     });
   const name = hashSharedName('r', 'key');
   const nameOf = (mark: string) => hashSharedName(kind.letter, mark);

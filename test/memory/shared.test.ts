@@ -105,7 +105,7 @@ describe('a relay that shares a memory', () => {
     const found = await home.shared?.callOnce('r', 'key', {
       call: async () => ({ scope: 'mine' }),
       isAnswer: () => true,
-      keep: () => ({ lifetime: 1000, always: false }),
+      keep: () => ({ lifetime: 1000, countsWithoutLock: false }),
     });
     expect(found).to.deep.include({ how: 'led', outcome: { scope: 'mine' } });
   });

@@ -167,10 +167,10 @@ function relayOf(name: string, providers: number, frontEnds: number, opensBy?: C
 }
 
 /**
- * Writes a configuration file with that many providers and front ends. The measured front end is the last one, where
- * a search from the beginning would find it late. The end of the benchmark removes the file.
+ * Writes a configuration file with that many providers and front ends. The measured front end is the last in the file,
+ * so that a search from the beginning finds it late. The end of the benchmark removes the file.
  *
- * @param provider the address of the provider, which is that of all registrations
+ * @param provider the address of the provider, which all registrations share
  */
 function configFile(
   provider: string,
@@ -203,7 +203,7 @@ function configFile(
     ...(opensBy !== undefined && { resources: { notes } }),
     'front-ends': {
       ...entries(frontEnds - 1, (name) => ({ origin: `https://${name}.example.com` })),
-      // Otherwise, lookups would have to name one.
+      // Otherwise, lookups would have to name a provider.
       app: {
         origin: registration.frontEnd,
         providers: ['provider'],

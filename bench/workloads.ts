@@ -121,9 +121,9 @@ function downloads(target: Target, length: number): Promise<Visitor> {
   return atDoor(target, act, target.opensBy === 'cookie' ? doorHost : undefined);
 }
 
-/** What a reverse proxy tells a check about the request that is to pass. */
+/** The headers with which a reverse proxy describes a request to the check. */
 const askedRequest = 'X-Forwarded-Method: GET\r\nX-Forwarded-Uri: /page?number=1\r\n';
-/** What a browser sends when a person opens a page. */
+/** The headers of a browser when a person opens a page. */
 const opensPage = 'Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n';
 
 /**

@@ -16,10 +16,10 @@ const frozenFile = new URL('test/project/promised.json', root);
 const textOf = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, one = '']) => one);
 
-/** What was promised. */
+/** The frozen copy of the promised lists. */
 export const frozenLists = (): Lists => JSON.parse(readFileSync(frozenFile, 'utf8'));
 
-/** What the code has, each list sorted. */
+/** The lists of the present code, each sorted. */
 export function presentLists(): Lists {
   const lists = {
     'actions in the log': found(after('src/http/context.ts', 'type Action =', ';'), /'([a-z-]+)'/g),
@@ -46,7 +46,7 @@ export function presentLists(): Lists {
   return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, [...new Set(list)].sort()]));
 }
 
-/** What differs between two copies, each as a line with the name of its list. */
+/** The differences between two copies, each as a line with the name of its list. */
 export function differences(promised: Lists, present: Lists) {
   const lines = (lists: Lists) => Object.entries(lists).flatMap(([name, list]) => list.map((one) => `${name}: ${one}`));
   const before = new Set(lines(promised));
@@ -83,7 +83,7 @@ function endpoints(): string[] {
   ];
 }
 
-/** What a start reads from its query, as its sources name it. */
+/** The parameters that a start reads from its query, as its sources name them. */
 function parametersOfStart(): string[] {
   const source = ['oauth/start-parameters', 'oauth/scope', 'routes/start-login', 'front-ends/front-ends']
     .map((name) => textOf(`src/${name}.ts`))
@@ -124,7 +124,7 @@ function keysOf(schema: Schema, place = ''): string[] {
   ];
 }
 
-/** What client.d.ts declares: each member of an interface or class, each value of a union, each function. */
+/** The declarations of client.d.ts: each member of an interface or class, each value of a union, each function. */
 function declarations(): string[] {
   const text = textOf('client/client.d.ts')
     .replaceAll(/\/\*.*?\*\/|\/\/[^\n]*/gs, '')

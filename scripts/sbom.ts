@@ -52,7 +52,7 @@ bom.dependencies.push(
 bom['serialNumber'] = `urn:uuid:${uuidOf(JSON.stringify(bom))}`;
 process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
 
-/** The runtime in the executable, which is also the one that runs this script. */
+/** The runtime in the executable, which also runs this script. */
 function describeRuntime() {
   const version = process.versions.node;
   for (const { name, version: pinned } of runtimePackages) {

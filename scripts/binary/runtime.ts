@@ -10,7 +10,7 @@ import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
  *
  * @param folder is emptied
  * @returns its path, and whether no symbols are left
- * @throws if the package is not the one that the lock file names
+ * @throws if the package differs from the lock file
  */
 export function prepareRuntime(platform: Platform, folder: string) {
   rmSync(folder, { recursive: true, force: true });

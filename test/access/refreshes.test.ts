@@ -175,7 +175,7 @@ describe('who may log in, at a refresh', () => {
         expectTokenOver(await page.lookUp());
         relay().advance(19 * minute);
       }
-      // Later ones only asked again.
+      // Later tests would only see repeated questions.
       expect(refreshesAtProvider()).to.equal(1);
       const other = relay().sessionPage();
       expect(givesAway(await other.finishLogin())).to.equal(false);

@@ -417,7 +417,7 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     for (const secret of [...secrets, 'secret-path', 'secret-query', 'ada@example.com']) {
       expect(log.includes(secret), secret).to.equal(false);
     }
-    // Codes and states are random, or sealed: they may have these letters by chance.
+    // Codes and states are random or sealed, so they may contain these letters by chance.
     const readable = person.trail.map((address) =>
       address.replaceAll(/(?<=[?&](?:code|state|code_challenge)=)[^&]*/g, ''),
     );

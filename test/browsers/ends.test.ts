@@ -54,7 +54,7 @@ describe('a browser that is logged in at a resource', () => {
     relay().ahead = 15 * minute;
     expect((await person.visit(`${board}/b`)).text).to.include('42 at /b');
     expect(person.logins).to.equal(2);
-    // Ten minutes after the try in vain, there is another one.
+    // Ten minutes after the failed renewal, there is a new renewal.
     relay().ahead = 17 * minute;
     expect((await person.visit(`${board}/b`)).status).to.be.greaterThan(399);
     expect(person.logins).to.equal(3);

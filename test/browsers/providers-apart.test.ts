@@ -100,7 +100,7 @@ describe('people of several providers at a resource', () => {
       for (const one of registrations) {
         expect(await relay().introspectAt(one, access_token)).to.include({ active: true, sub: 'machine:ci' });
       }
-      // It may end its token at the other one.
+      // The machine may end its token at the other registration.
       const { client_id, client_secret } = form;
       const other = registration === 'second' ? 'provider' : 'second';
       await relay().postTo(other, 'revoke', { client_id, client_secret, token: `${access_token}` });

@@ -243,7 +243,7 @@ describe('the choice of a provider at a resource', () => {
       expect(answer.headers['location'], name).to.equal(`${choose}?state=${state}`);
       expect(setCookies(answer), name).to.deep.equal([]);
     }
-    // What nobody has begun is not repeated, however long it is.
+    // A login that has not begun is not repeated, however long its address is.
     const junk = await person.open(choose, ownForm, 'POST', `provider=third&state=${'x'.repeat(5000)}`);
     expect(junk.headers['location']).to.equal(choose);
     for (const body of [`provider=provider&provider=second&state=${state}`, 'provider=%ff']) {
@@ -260,7 +260,7 @@ describe('the choice of a provider at a resource', () => {
       expect(new URL(answer.headers['location'] ?? '').pathname).to.include('/auth/second/door/wiki');
     }
     await relay().reload(relay().file({ provider: '[second]', frontEnds: apart }));
-    // There is nothing to choose any more: the page starts the login.
+    // There is nothing to choose any more, so the page starts the login.
     expect((await person.press(page, 'provider', 'provider')).text).to.equal('second:42 at /notes with ');
   });
 

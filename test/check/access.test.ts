@@ -3,7 +3,7 @@ import { checkAccess } from '../../src/check/access.ts';
 import { github } from '../../src/providers/source-code-hosts.ts';
 import { readFileConfig } from '../config/support/read.ts';
 
-/** What `check` says of a configuration. */
+/** The report of `check` about a configuration. */
 function said(provider: string, frontEnd = '', clientId = 'a', scopesSupported?: readonly string[]): readonly string[] {
   const { config } = readFileConfig(`base-url: https://login.example.com
 key-file: ./key

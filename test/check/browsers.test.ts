@@ -128,7 +128,7 @@ describe('login-relay check opens a resource as a browser does', () => {
     await configure();
   });
 
-  /** What it says of the resource, as `verdict | message | fix`, by subject. */
+  /** The findings about the resource, as `verdict | message | fix`, by subject. */
   async function diagnosed(faults: Faults, baseUrl = relay().address, ofResources = resources()) {
     proxy().faults = faults;
     const endpoints = ['authorize', 'token', 'user'].map((name) => `${name}-url: ${relay().address}/${name}`);

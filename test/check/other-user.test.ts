@@ -25,7 +25,7 @@ interface Situation {
   readonly withLogin?: (said: string) => void;
 }
 
-/** What `login-relay check` finds on a machine with these files, and how often it asked for a token. */
+/** The findings of `login-relay check` on a machine with these files, and the number of its token requests. */
 async function check({ more, files, isDescribed, withLogin }: Situation) {
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   const provider = { token: healthy, metadata: metadataWith() };

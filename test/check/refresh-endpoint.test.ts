@@ -4,7 +4,7 @@ import { html, json } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere } from './support/check.ts';
 import { withProvider } from './support/provider.ts';
 
-/** What is found at a token endpoint that answers refreshes at a path of its own. */
+/** The findings at a token endpoint that answers refreshes at a separate path. */
 async function findingAt(path: string, refresh: Page) {
   const metadata: Page = (response, request) =>
     (request.url.pathname === '/refresh' ? refresh : html(404, 'Nothing'))(response, request);

@@ -11,7 +11,7 @@ import { diagnoseFile } from './support/check.ts';
 
 const metadataPath = '/.well-known/oauth-protected-resource/mcp';
 
-/** What `check` says of a resource with these pages, and the requests for the start of a login. */
+/** The report of `check` about a resource with these pages, and the requests for the start of a login. */
 async function diagnosed(changes: (origin: string) => Pages) {
   const starts: (string | null)[] = [];
   let pages: Pages = {};

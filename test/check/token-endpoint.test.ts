@@ -50,7 +50,7 @@ function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query' | 'json'): P
   };
 }
 
-/** What is found with this form of the request, and a secret that differs between the forms. */
+/** The findings with this form of the request, and a secret that differs between the forms. */
 async function findingWith(form: string, token: Page) {
   const result = await diagnoseWith({ token }, { 'token-request': form }, awkwardSecret);
   return { ...result.finding(subject), code: result.code, complaints: result.complaints };

@@ -8,7 +8,7 @@ import { diagnoseFile } from './support/check.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What `check` says of an upstream, and the methods of the requests to it. */
+/** The report of `check` about an upstream, and the methods of the requests to it. */
 async function diagnosed(answer: Answer) {
   const methods: (string | undefined)[] = [];
   const server = await serve((request, response) => {

@@ -19,7 +19,7 @@ async function complaintOf(line: string): Promise<string> {
   throw new Error('the command line was run');
 }
 
-/** What the shell prints to standard error for this script, in which `"$@"` is the command. */
+/** The standard error of the shell for this script, in which `"$@"` is the command. */
 function shell(script: string) {
   return spawnSync('sh', ['-c', script, 'sh', ...relayCommand], { encoding: 'utf8' });
 }

@@ -343,7 +343,7 @@ describe('a client that publishes a metadata document', () => {
     expect(requests).to.have.lengthOf(60);
     // A page sends its visitor to a start as often as it likes.
     expect(await from('198.51.100.1', 'none')).to.equal(200);
-    // One address in 65,536 shares the counter of another one.
+    // One address in 65,536 shares the counter of another address.
     expect([await from('198.51.100.2'), await from('198.51.100.3')]).to.include(200);
     await restartWith('any');
   });

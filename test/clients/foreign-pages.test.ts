@@ -13,8 +13,8 @@ const settings = {
 };
 const relay = clientsRelay(() => settings);
 
-// Addresses and origins share 65,536 counters by chance. So a counter that one test has filled could be that of one of
-// the hundreds of origins of another.
+// Addresses and origins share 65,536 counters by chance. So an origin of one test could share a counter that another
+// test has filled with hundreds of origins.
 beforeEach('nothing is counted', () => relay().restart(settings));
 
 const ofProgram = (address: string): [string, string][] => [['X-Forwarded-For', address]];

@@ -397,7 +397,7 @@ describe('the limit of registrations', () => {
     };
     for (let count = 0; count < 60; count += 1) expect(await from('198.51.100.1')).to.equal(201);
     expect(await from('198.51.100.1')).to.equal(429);
-    // One address in 65,536 shares the counter of another one.
+    // One address in 65,536 shares the counter of another address.
     expect([await from('198.51.100.2'), await from('198.51.100.4')]).to.include(201);
     limited().ahead += 601_000;
     expect(await from('198.51.100.1')).to.equal(201);

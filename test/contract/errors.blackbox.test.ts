@@ -21,7 +21,7 @@ describe('errors', () => {
     expect((await underTest().send({ path: loginPath, headers })).status).to.equal(307);
   });
 
-  /** Sends a request with exactly these lines in front of the last one. */
+  /** Sends a request with exactly these lines before its last line. */
   const sendHead = (...lines: string[]): Promise<Answer> =>
     underTest().sendBytes([...lines, 'Connection: close\r\n\r\n'].join('\r\n'));
 

@@ -37,7 +37,7 @@ class OAuthPage {
     this.#options = { [oauth.customFetch]: fetch, DPoP: oauth.DPoP(client, key) };
   }
 
-  /** Opens the page: it discovers the relay's endpoints, and makes a key. */
+  /** Opens the page, which discovers the relay's endpoints, and makes a key. */
   static async open(relay: () => Relay): Promise<OAuthPage> {
     const fetch = pageFetch(relay);
     const issuer = new URL(baseUrl + loginPath);

@@ -16,7 +16,7 @@ const grant: FrontEndRefresh = {
   scope: undefined,
 };
 
-/** A provider with rotation and reuse detection: a second use of a refresh token ends the login. */
+/** A provider with rotation and reuse detection, where a second use of a refresh token ends the login. */
 class RotatingProvider {
   readonly calls: string[] = [];
   /** Seconds. Tokens of a minute are refreshed each time. */

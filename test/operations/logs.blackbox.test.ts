@@ -85,7 +85,7 @@ describe('the log', () => {
     const token = (status: number) => ({ provider: { endpoint: 'token', status } });
     const user = { endpoint: 'user' };
 
-    /** What happens, fields of its line, and at which relay. */
+    /** An event, the fields of its line, and its relay. */
     const situations: Readonly<Record<string, readonly [() => Promise<Answer>, LogLine, typeof underTest?]>> = {
       'a login that starts': [
         () => underTest().get(`${loginPath}?secret=${canary('code')}`),

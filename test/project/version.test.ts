@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { version } from '../../src/version.ts';
 import { projectRoot } from '../harness/project/run.ts';
 
-/** Where each file names the version, besides `package.json`. */
+/** The places where files name the version, except for `package.json`. */
 const places: Readonly<Record<string, readonly RegExp[]>> = {
   'package-lock.json': [/^ {2}"version": "(.*)"/gm, /"name": "login-relay",\s+"version": "(.*)"/g],
   'client/package.json': [/^ {2}"version": "(.*)"/gm],

@@ -72,7 +72,7 @@ async function startRelay(config: string): Promise<Relay> {
 const anybody = { authorize: () => 'any' };
 const pageAt = (relay: () => Relay) => new SessionPage(relay, anybody);
 
-/** What redeems the code of a login that ends now. */
+/** The parameters that redeem the code of a login that ends now. */
 async function redemptionAt(relay: Relay): Promise<Parameters> {
   const browser = new FakeBrowser(() => ({ port: relay.port }));
   const callback = await browser.consent(anybody, `/auth/staff?${encoded(parameters)}`);

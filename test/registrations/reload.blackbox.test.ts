@@ -61,7 +61,7 @@ describe('a relay that reads its configuration file again', () => {
     const redeem = () => requestToken(underTest(), request, [], sending);
     expectOAuthError(await redeem(), 'invalid_grant');
     expect(underTest().calls).to.deep.equal([]);
-    // The code is unspent: it is the page that was missing.
+    // The code is unspent, because only the front end was missing.
     await reloadWith(underTest(), text);
     expect((await redeem()).status).to.equal(200);
   });
@@ -98,7 +98,7 @@ describe('a registration that a reload removes', () => {
     const answer = await browser.open(underTest().callbackOf('staff', request));
     const { detail, links } = expectFailurePage(answer, 400);
     expect(detail).to.contain('Start the login again.');
-    // The relay does not know where it began: a link would lead to another front end and provider.
+    // The relay does not know where the login began, so a link would lead to another front end and provider.
     expect(links).to.deep.equal({});
     expect(underTest().calls).to.deep.equal([]);
   });

@@ -24,7 +24,7 @@ describe('a relay with several registrations and front ends', () => {
       const redirectUri = `${baseUrl}/auth/${name}/callback`;
       expect(request.searchParams.get('redirect_uri')).to.equal(redirectUri);
       const page = expectRedirect(await browser.open(underTest().callbackOf(name, request)));
-      // The first one that takes plain logins: this one names none.
+      // The first front end that takes plain logins, because this start names no front end.
       expect(page.href.startsWith(`${origins.app}/?access_token=`)).to.equal(true);
     });
   }

@@ -66,7 +66,7 @@ describe('a stream through the gateway', () => {
     const found = (await metrics.text()).split('\n').find((one) => one.startsWith(line));
     return Number(found?.slice(line.length) ?? 0);
   };
-  /** Whether it goes on after the relay has looked at it. */
+  /** Whether it continues after the relay has checked it. */
   async function expectToGoOn({ response }: { response: IncomingMessage }, at = open.length - 1) {
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     open[at]?.write('data: 2\n\n');
@@ -217,7 +217,7 @@ describe('a stream through the gateway', () => {
       const listening = await begin(access_token);
       await relay().reload(with42);
       await expectToGoOn(listening);
-      // Wider rules: a refresh is enough.
+      // After wider rules, a refresh is enough.
       await relay().reload(relay().allowing(allowing("{ users: ['43', '42'] }")));
       expect(await listening.end).to.equal('complete');
       const refused = await relay().use('notes', access_token);
@@ -231,7 +231,7 @@ describe('a stream through the gateway', () => {
       // In another order, they are the same.
       await relay().reload(relay().allowing(allowing("{ users: ['42', '43'] }")));
       await expectToGoOn(again);
-      // Narrower ones: the person is out.
+      // After narrower rules, the person is refused.
       await relay().reload(relay().allowing(allowing("{ users: ['43'] }")));
       expect(await again.end).to.equal('complete');
       expect((await relay().use('notes', next.access_token)).status).to.equal(401);

@@ -13,7 +13,7 @@ import { ada, bearer } from './support/resources-relay.ts';
 const challenge = 'Bearer resource_metadata="https://notes.example.com/.well-known/oauth-protected-resource/mcp"';
 const authority = 'notes.example.com';
 
-/** What stands for a person, an address, a credential or a connection. Each is spelled in several ways. */
+/** Headers that name a person, an address, a credential or a connection. Each is spelled in several ways. */
 const forbidden = [
   'X-Forwarded-User',
   'X-Forwarded-Preferred-Username',

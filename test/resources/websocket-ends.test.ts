@@ -191,7 +191,7 @@ describe('the end of a WebSocket through the gateway', () => {
     };
     const patient = await sockets.open(token);
     patient.behind.socket.pause();
-    // What the systems keep of both connections.
+    // The buffers of the system for both connections.
     expect(await fill(patient.client.socket)).to.be.below(32);
     patient.client.socket.pause();
     expect(await fill(patient.behind.socket)).to.be.below(32);

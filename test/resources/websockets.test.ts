@@ -288,7 +288,7 @@ describe('a WebSocket through the gateway', () => {
     const statuses = [...client.heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
     expect(statuses).to.deep.equal(['200', '426']);
     expect(sockets.unseen).to.equal(0);
-    // Once it is answered, the same connection can open one.
+    // After the answer, the same connection can open a WebSocket.
     const second = await sockets.connect();
     second.say(ordinary);
     const behind = await sockets.behind();

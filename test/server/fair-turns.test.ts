@@ -56,7 +56,7 @@ describe('many connections of one client that ask at once', () => {
     await server.close();
   });
 
-  /** Opens connections that the server has accepted: it accepts one in each turn. */
+  /** Opens connections, and waits until the server has accepted them, one in each turn. */
   async function openGreedy(): Promise<readonly Socket[]> {
     const greedy = await Promise.all(Array.from({ length: ofGreedy }, () => open('127.0.0.1')));
     await Promise.all(greedy.map((socket) => ask(socket, '/before')));
@@ -68,7 +68,7 @@ describe('many connections of one client that ask at once', () => {
     turns.length = 0;
     await Promise.all(greedy.map((socket) => ask(socket, '/greedy')));
     expect(turns.reduce((sum, one) => sum + one, 0)).to.equal(ofGreedy);
-    // As many again come from those that waited.
+    // As many again come from the connections that waited.
     expect(Math.max(...turns)).to.be.at.most(2 * most);
   });
 

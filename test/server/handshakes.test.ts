@@ -9,7 +9,10 @@ import { type ListeningServer, listen } from '../../src/server/server.ts';
 import { serveTcp } from '../harness/provider/serve.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 
-/** Handshakes that may come before that of another client: those of two turns, and of the one that has begun. */
+/**
+ * Handshakes that may come before the handshake of another client: the handshakes of two turns, and of the turn that
+ * has begun.
+ */
 const mostBefore = 20;
 const ofGreedy = 200;
 

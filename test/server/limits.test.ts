@@ -269,7 +269,7 @@ describe('a server within limits', () => {
         );
       };
       let served = 0;
-      // The system still takes something for those that read nothing.
+      // The system still accepts some bytes for clients that read nothing.
       for (let time = 0; time < 20 && served < 2; time += 1) served += Number(await isServed());
       expect(served).to.equal(2);
       expect(steady.socket.destroyed).to.equal(false);

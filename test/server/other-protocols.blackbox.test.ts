@@ -17,7 +17,7 @@ const spoken: Readonly<Record<string, readonly [bytes: string, named: RegExp]>> 
   bad_request: ['\x16\x99 HELLO\r\n\r\n', /not valid HTTP/],
 };
 
-/** What a port answers to these bytes. */
+/** The answer of a port to these bytes. */
 async function answerTo(port: number, bytes: string): Promise<string> {
   const socket = connectSocket(port, '127.0.0.1');
   socket.on('error', () => {});

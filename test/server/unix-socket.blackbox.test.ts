@@ -58,7 +58,7 @@ describe('a relay on a Unix socket', () => {
         return [await one(), await one(), await one()];
       };
       expect(await three('192.0.2.1')).to.deep.equal([200, 200, 429]);
-      // One address in 65,536 shares the counter of another one.
+      // One address in 65,536 shares the counter of another address.
       const others = [await three('192.0.2.2'), await three('192.0.2.3')];
       expect(others).to.deep.include([200, 200, 429]);
       expect(relay.stdout).to.not.contain('--trusted-proxies');

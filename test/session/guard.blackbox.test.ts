@@ -22,7 +22,7 @@ const endpoints = [
   ['HEAD', '/api/user'],
 ] as const;
 
-/** What an attacker's page can change of a request, by the failure. */
+/** The parts of a request that an attacker's page can change, by the failure that they cause. */
 const attacks: Readonly<Partial<Record<FailureCode, Readonly<Record<string, SessionRequest>>>>> = {
   request_header_missing: {
     'without the header': { header: undefined },

@@ -73,7 +73,7 @@ ${registrations.join('')}front-ends:
     return page;
   }
 
-  /** Gives a page the cookies of another one, as if both were in one browser. */
+  /** Gives a page the cookies of another page, as if both were in the same browser. */
   function share(from: SessionPage, to: SessionPage): void {
     for (const [name, value] of from.browser.cookies) to.browser.cookies.set(name, value);
   }

@@ -6,7 +6,7 @@ import { createRoom } from '../../src/upstream/concurrency.ts';
 const { apiCallsOfSession, apiCallsOfAddress, apiOrdinaryPace, providerCalls } = limits;
 const most = providerCalls / 2;
 
-/** What is in flight to the API, by name; a transfer that gives way leaves. */
+/** The transfers in flight to the API, by name. A transfer that is ended for another leaves the list. */
 class Transfers {
   readonly room = createRoom(providerCalls);
   readonly inFlight: { session: string; pace: number; leave: () => void }[] = [];

@@ -15,7 +15,10 @@ interface Entry {
   leave(): void;
 }
 
-/** What is in flight through the gateway; a stream that gives way leaves. Each has a login and an address of its own. */
+/**
+ * The streams in flight through the gateway. A stream that is ended for another leaves the list. Each has its own login
+ * and address.
+ */
 class Crowd {
   readonly room = createRoom(streams, 'resource');
   readonly inFlight: Entry[] = [];

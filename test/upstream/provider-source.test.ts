@@ -36,7 +36,7 @@ describe('a provider that is discovered in the background', () => {
     throw new DiscoveryError('unreachable', { code: 'ECONNREFUSED' });
   };
 
-  /** The results of the next attempts. After the last one, there are no more. */
+  /** The results of the next attempts. After the last result, there are no more. */
   async function learn(...ends: (() => Promise<Provider>)[]): Promise<ProviderSource> {
     outcomes.push(...ends);
     source = await startDiscovery(

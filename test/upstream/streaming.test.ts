@@ -327,7 +327,7 @@ describe('a streamed call', () => {
     expect(await outcomeOf(call)).to.equal('client_gone');
     await closed;
     listener = (_, response) => void response.end('b');
-    // Another attempt of the first call would arrive before this one.
+    // Another attempt of the first call would arrive before this call.
     expect(await text((await stream()).body)).to.equal('b');
     expect([requests, server.connections]).to.deep.equal([3, 2]);
   });

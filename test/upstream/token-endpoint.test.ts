@@ -13,7 +13,7 @@ const path = '/token?tenant=1';
 const redirectUri = 'https://login.example.com/auth/provider/callback';
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 const credentials = { client_id: 'client:id', client_secret: 's%cret +' };
-/** What the Authorization header has, before base64. */
+/** The credentials in the Authorization header, before base64. */
 const basicCredentials = [
   ['basic', 'client%3Aid:s%25cret+%2B'],
   ['basic-raw', 'client:id:s%cret +'],

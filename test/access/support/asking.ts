@@ -19,7 +19,7 @@ export class Asking {
   /** By method and path. Anything else is 404. */
   pages: Readonly<Record<string, Page>> = {};
   readonly requests: PageRequest[] = [];
-  /** What a reload changes of the provider. */
+  /** The settings of the provider that a reload changes. */
   changes: Partial<Provider> = {};
   /** Milliseconds that all questions about a person may take together. */
   timeout = timeout;

@@ -18,7 +18,7 @@ type UnderTest = ReturnType<typeof useRefreshingRelay>['underTest'];
 
 /** An API, a relay, and a page that uses the API through the relay. */
 class RelayedApi {
-  /** What the API got since the test began. */
+  /** The requests to the API since the test began. */
   readonly requests: IncomingMessage[] = [];
   /** The API's answer; an empty 200 at the beginning of each test. */
   answer = empty;

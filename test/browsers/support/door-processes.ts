@@ -71,7 +71,7 @@ resources:
     return [...this.#relays.values()].sort((one, other) => one.port - other.port);
   }
 
-  /** Starts those that do not live. */
+  /** Starts the relays that do not run. */
   async revive(ports: readonly number[]): Promise<void> {
     const dead = ports.filter((port) => !this.#relays.has(port));
     const started = dead.map(async (port) => [port, await startRelayWith(this.#config, { port: `${port}` })] as const);

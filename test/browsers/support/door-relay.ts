@@ -12,7 +12,7 @@ type Headers = [name: string, value: string][];
 export const wiki = 'https://wiki.example.com';
 export const board = 'https://board.example.org';
 
-/** What the provider says of the person. */
+/** The provider's record of the person. */
 export const ada = {
   sub: '42',
   preferred_username: 'ada',
@@ -56,7 +56,7 @@ export class DoorRelay extends ClientsRelay {
     return [this.provider];
   }
 
-  /** What the check says of a request, as nginx, Caddy, HAProxy and Traefik ask. */
+  /** The answer of the check to a request, asked as nginx, Caddy, HAProxy and Traefik do. */
   async check(url: string, headers: Headers, { method = 'GET', endpoint = 'check' } = {}): Promise<Answer> {
     const { pathname, search, hostname } = new URL(url);
     const asked: Headers = [
@@ -84,7 +84,7 @@ export interface Page extends Answer {
 
 /** Where the logins of a browser are. */
 export interface Logins extends Pick<DoorRelay, 'address' | 'port' | 'provider'> {
-  /** Asks for a proxy, if there is no real one. */
+  /** Asks the check like a proxy, if there is no real proxy. */
   readonly check?: DoorRelay['check'];
   /** All providers, if there are several. */
   readonly providers?: DoorRelay['providers'];
@@ -111,7 +111,10 @@ export class DoorBrowser {
   readonly #relay: Logins;
   readonly #proxyPort: number | undefined;
 
-  /** @param proxyPort of a real reverse proxy in front of the resources. Without one, this class does what it does */
+  /**
+   * @param proxyPort of a real reverse proxy in front of the resources. Without a real proxy, this class acts as the
+   * proxy
+   */
   constructor(relay: Logins, proxyPort?: number) {
     this.#relay = relay;
     this.#proxyPort = proxyPort;

@@ -96,7 +96,7 @@ export function optionsOf(flags: Flags): Record<string, string> {
   return Object.fromEntries(given);
 }
 
-/** What `login-relay check` finds with this configuration file, in this process. */
+/** The findings of `login-relay check` with this configuration file, in this process. */
 export async function diagnoseFile(text: string) {
   const file = await secretFile(text);
   const { report, code } = await diagnose({ flags: { config: [file] }, environment: {} });

@@ -17,7 +17,7 @@ export const consent: Page = (response, { query }) => {
   response.writeHead(302, { Location: target }).end();
 };
 
-/** What a test changes. `P` is the address of the provider. */
+/** The changes of a test. `P` stands for the address of the provider. */
 export interface Setting {
   readonly pages?: Pages;
   /** Lines of the entry of `providers`. */
@@ -44,7 +44,7 @@ export interface Setting {
 /** Opens the start in a browser, which follows all redirects. */
 export const logIn = (startUrl: string): Promise<OpenedPage> => new FakeBrowser().visit(startUrl);
 
-/** What `login-relay check --login` finds at a provider with these pages, while somebody logs in. */
+/** The findings of `login-relay check --login` at a provider with these pages, while a person logs in. */
 export async function checkLogin(setting: Setting, chosen?: string) {
   const requests: PageRequest[] = [];
   const pages: Pages = { '/authorize': consent, '/token': json({ access_token: canary('token') }), ...setting.pages };

@@ -73,7 +73,7 @@ export async function withProvider<T>(
   }
 }
 
-/** What `login-relay check` finds with these flags at a provider that answers so. */
+/** The findings of `login-relay check` with these flags at a provider with these answers. */
 export async function diagnoseWith(
   changes: Partial<Endpoints>,
   more: Flags = {},
@@ -82,7 +82,7 @@ export async function diagnoseWith(
   return await withProvider(changes, (flags) => diagnoseHere({ flags: { ...flags, ...more }, secret }));
 }
 
-/** What it finds at an issuer with this metadata and these answers. `more` gets the address of the issuer. */
+/** The findings at an issuer with this metadata and these answers. `more` gets the address of the issuer. */
 export async function diagnoseIssuer(
   metadata: Page,
   more: (issuer: string) => Flags = () => ({}),
@@ -93,7 +93,7 @@ export async function diagnoseIssuer(
   );
 }
 
-/** What a provider may answer, and what `login-relay check` must then say and advise. */
+/** An answer of a provider, and the finding and advice that `login-relay check` must give. */
 type Answers = Readonly<Record<string, readonly [page: Page, message: RegExp, fix?: RegExp]>>;
 
 /**

@@ -6,7 +6,7 @@ import { FakeRelay, relay } from './fake-relay.ts';
 export const home = 'https://app.example.com/';
 export const modes = { tokens: undefined, 'a session cookie': 'session' } as const;
 
-/** What the relay tells of a login that the person cancelled. */
+/** The relay's parameters for a login that the person cancelled. */
 export const cancelled = {
   error: 'access_denied',
   error_description: 'You cancelled.',

@@ -1,6 +1,6 @@
 import { LoginError } from '../../../client/src/errors.ts';
 
-/** What a page of the front end finds in a browser, as far as the client uses it. */
+/** The parts of a browser that the client uses, for a page of the front end. */
 export class FakePage {
   /** Whether the settings of the browser forbid the page to store anything. */
   blocksStorage = false;

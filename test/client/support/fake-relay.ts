@@ -28,7 +28,7 @@ interface Answer {
 export class FakeRelay {
   /** The requests so far: method, path, and the form. */
   readonly requests: { readonly line: string; readonly form: Record<string, string> }[] = [];
-  /** The answers to the next requests of a path, before the usual ones. */
+  /** The answers to the next requests of a path, before the usual answers. */
   readonly next: Record<string, (Answer | Promise<Answer> | Error)[]> = {};
   /** How often the relay was asked to revoke tokens. */
   revocations = 0;

@@ -15,7 +15,7 @@ import { startBrowser } from './start-browser.ts';
 
 /** The complete browser, because the headless shell keeps no pages for the back button. */
 export const wholeBrowser = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-/** Chromium without the windows of a desktop: the same engine in half the time. */
+/** Chromium without the windows of a desktop, which is the same engine and starts in half the time. */
 const headlessShell = '/usr/bin/chromium-headless-shell';
 
 const executablePath = process.env['CHROMIUM'] ?? (existsSync(headlessShell) ? headlessShell : wholeBrowser);
@@ -35,7 +35,7 @@ let shared: Promise<Browser> | undefined;
 /**
  * Launches Chromium, once for all suites of this process.
  *
- * @param special what is different from Playwright's way, after the hooks of the suite so far: the suite gets its own
+ * @param special options that differ from Playwright's defaults; the suite then gets its own browser
  * @returns a function that opens a page in a new context
  */
 export function useBrowser(special?: () => Launch): (options?: BrowserContextOptions) => Promise<Page> {

@@ -130,7 +130,7 @@ export class FakeBrowser {
     throw new Error(`the redirects do not end: ${this.trail.join(' ')}`);
   }
 
-  /** Sends the page's form with these fields and its hidden ones. */
+  /** Sends the page's form with these fields and its hidden fields. */
   async submit({ url, body }: Page, fields: Readonly<Record<string, string>> = {}): Promise<Page> {
     const form = /<form[^>]*>/.exec(`${body}`)?.[0];
     if (form === undefined) throw new Error(`no form on the page: ${body}`);
@@ -214,7 +214,7 @@ export function expectRefusal(target: Target, answer: Answer, ...failures: [Fail
   expect(target.provider.calls).to.deep.equal([]);
 }
 
-/** Checks that the login succeeded: the front end got the token for its code. */
+/** Checks that the login succeeded, and that the front end got the token for its code. */
 export function expectLogin(target: Target, answer: Answer, { code }: { code: string }): URL {
   const location = expectRedirect(answer);
   expect(location.origin).to.equal(frontendOrigin);

@@ -6,8 +6,8 @@ import { RawConnection } from './raw-connection.ts';
 const atOnce = limits.requestsOfConnection;
 
 /**
- * Sends many requests on a connection, and reads an answer for each. A character is a byte. If a request
- * ends its connection, the requests after it are sent again on another one.
+ * Sends many requests on a connection, and reads an answer for each. A character is a byte. If a request ends its
+ * connection, the requests after it are sent again on another connection.
  */
 export async function pipelined(port: number, requests: readonly string[]): Promise<RawAnswer[]> {
   const answers: RawAnswer[] = [];

@@ -11,7 +11,7 @@ export interface ProofKey {
   readonly thumbprint: string;
 }
 
-/** @param alg `ES256`, `EdDSA` or another one that jose knows */
+/** @param alg `ES256`, `EdDSA` or another algorithm that jose knows */
 export async function newProofKey(alg = 'ES256'): Promise<ProofKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   const jwk = await exportJWK(publicKey);

@@ -11,7 +11,7 @@ const mostInFlight = 250;
 export function loadSteadily(rate: number, request: (index: number) => Promise<void>) {
   const begun = performance.now();
   const requests: Promise<void>[] = [];
-  /** The failures of requests that got no answer, or an unexpected one. */
+  /** The failures of requests that got no answer, or an unexpected answer. */
   const lost: string[] = [];
   const watchers = new Map<() => void, number>();
   let over = 0;

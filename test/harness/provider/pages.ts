@@ -29,7 +29,7 @@ export function pageRequest(message: IncomingMessage, body: string): PageRequest
   return { method, url, headers, body, query: url.searchParams, form };
 }
 
-/** The requested page, if there is one. */
+/** The requested page, if it exists. */
 export function pageFor({ method, url }: PageRequest, pages: Pages): Page | undefined {
   const { pathname, search } = url;
   const names = [`${method} ${pathname}`, pathname + search, pathname, '*'];

@@ -41,8 +41,8 @@ const goodMood: ProviderMood = {
 };
 
 /**
- * The strict provider with refresh tokens, rotation and detection of reuse: a second use of a refresh
- * token ends the login. It speaks `client_secret_post`.
+ * The strict provider with refresh tokens, rotation and detection of reuse. A second use of a refresh token ends the
+ * login. It speaks `client_secret_post`.
  */
 export class RefreshingProvider extends StrictProvider {
   readonly mood: ProviderMood = { ...goodMood };

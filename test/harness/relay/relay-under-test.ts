@@ -195,7 +195,7 @@ interface Surroundings extends Omit<Invocation, 'flags'> {
   readonly flags?: FlagChanges;
   /** Its port. By default, any free port. */
   readonly port?: number;
-  /** The address that the provider listens on. Default: 127.0.0.1. */
+  /** The address that the provider listens on. By default, 127.0.0.1. */
   readonly providerHost?: string;
 }
 

@@ -10,14 +10,16 @@ import { baseUrl, listening, Relay, registration, secretFile } from '../../harne
 
 const secretFiles = new WeakMap<StrictProvider, Promise<string>>();
 
-/** The file with the client secret of a provider: one, so that a reload finds it unchanged. */
+/** The file with the client secret of a provider. It stays the same file, so that a reload finds it unchanged. */
 function secretFileOf(provider: StrictProvider): Promise<string> {
   const file = secretFiles.get(provider) ?? secretFile(provider.registration.clientSecret);
   secretFiles.set(provider, file);
   return file;
 }
 
-/** The lines of a provider in a configuration file; `more` are further ones, in place of the form of the token request. */
+/**
+ * The lines of a provider in a configuration file. `more` are further lines, instead of the form of the token request.
+ */
 export async function entryOf(
   name: string,
   provider: StrictProvider,
@@ -62,7 +64,7 @@ export class Team extends Relay {
     return Object.values(this.providers).flatMap(({ calls }) => calls);
   }
 
-  /** Logs in: the start, the provider, the callback. */
+  /** Logs in, from the start through the provider to the callback. */
   async logInAt(name: Name, start: string, browser = this.browser(name)): Promise<Answer> {
     return await browser.open(await browser.consent(this.providers[name], start));
   }
@@ -104,7 +106,7 @@ export async function configOf(
   frontEnds: string = '',
 ): Promise<string> {
   const entries = await Promise.all(
-    // A CMS works with few providers: the preset says that it is one of them.
+    // A CMS works with few providers, so the entry names the preset of such a provider.
     Object.entries(providers).map(([name, provider]) =>
       entryOf(name, provider, name === 'github' ? '\n    provider: github' : undefined),
     ),

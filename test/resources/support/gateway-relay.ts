@@ -19,7 +19,7 @@ const empty: RequestListener = (_, response) => void response.end();
 
 /** A relay in front of one server, which the test plays. */
 export class GatewayRelay extends ClientsRelay {
-  /** What the server got since the test began. */
+  /** The requests to the server since the test began. */
   readonly requests: IncomingMessage[] = [];
   /** The answer of the server; an empty 200 at the beginning of each test. */
   answer = empty;
@@ -27,7 +27,7 @@ export class GatewayRelay extends ClientsRelay {
   upstreamPort = 0;
   surroundings: Settings['surroundings'];
 
-  /** @param changes rows of resources; an empty one: there is no such resource */
+  /** @param changes rows of resources; an empty row removes the resource */
   settings(changes: Readonly<Record<string, string>> = {}, port = this.upstreamPort): Settings {
     const rows = {
       notes: `{ url: ${urls.notes}, upstream: http://127.0.0.1:${port}/mcp, identity: [email, groups], scope: 'notes:read' }`,

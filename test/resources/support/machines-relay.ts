@@ -55,10 +55,10 @@ export function settings({
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const algorithms = { robot: 'ES256', crane: 'EdDSA', truck: 'RS256' } as const;
 
-/** What a machine signs, by its name. */
+/** The claims that a machine signs, by its name. */
 export type Signing = keyof typeof algorithms;
 
-/** An assertion of a machine. @param changes claims in place of the right ones; undefined: the claim is missing */
+/** An assertion of a machine. @param changes claims that replace the right claims; an undefined claim is left out */
 export async function assertionOf(
   relay: ClientsRelay,
   name: Signing = 'robot',

@@ -7,7 +7,7 @@ export const notes = 'https://notes.example.com/mcp';
 export const files = 'https://files.example.com/';
 export const secret = 'a secret of thirty-two characters or more';
 const otherSecret = 'another secret of thirty-two characters';
-/** What the provider says of the person. */
+/** The provider's record of the person. */
 export const ada = {
   sub: '42',
   preferred_username: 'ada',
@@ -31,7 +31,7 @@ export const settings: Settings = {
 };
 export const secrets: Readonly<Record<string, string>> = { notes: secret, files: otherSecret };
 
-/** What the token endpoint gives. */
+/** The answer of the token endpoint. */
 export interface Tokens {
   readonly access_token: string;
   readonly refresh_token: string;
@@ -58,7 +58,7 @@ export async function logIn(relay: ClientsRelay, changes: Record<string, string>
   return await relay.redeem(start, code);
 }
 
-/** What the check for proxies answers. */
+/** The answer of the check for proxies. */
 export async function check(
   relay: ClientsRelay,
   resource: string,
@@ -69,7 +69,7 @@ export async function check(
 
 export const bearer = (token: string): [string, string] => ['Authorization', `Bearer ${token}`];
 
-/** What an introspection says. */
+/** The answer of an introspection. */
 export async function introspect(
   relay: ClientsRelay,
   resource: string,

@@ -15,14 +15,17 @@ const acceptOf = (given: string) =>
   createHash('sha1').update(`${given}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
 export const accept = acceptOf(key);
 
-/** The head of a 101, with these lines in place of some of its own; an empty one: without it. */
+/** The head of a 101, in which these lines replace lines of the same name. An empty line removes its line. */
 export function switching(changes: Readonly<Record<string, string>> = {}): string {
   const lines = { Upgrade: 'websocket', Connection: 'Upgrade', 'Sec-WebSocket-Accept': accept, ...changes };
   const head = Object.entries(lines).flatMap(([name, value]) => (value === '' ? [] : [`${name}: ${value}\r\n`]));
   return `HTTP/1.1 101 Switching Protocols\r\n${head.join('')}\r\n`;
 }
 
-/** A request that opens a WebSocket, with these lines in place of some of its own; an empty one: without it. */
+/**
+ * A request that opens a WebSocket, in which these lines replace lines of the same name. An empty line removes its
+ * line.
+ */
 export function opening(token: string | undefined, changes: Readonly<Record<string, string>> = {}, line = ''): string {
   const lines = {
     Host: 'notes.example.com',
@@ -151,7 +154,7 @@ export class WebSocketRelay {
     behind.socket.write(switching());
     await client.hear('\r\n\r\n');
     const { length } = client.heard;
-    /** What came after the head. */
+    /** The bytes after the head. */
     const got = () => client.heard.slice(length);
     return { client, behind, got };
   }

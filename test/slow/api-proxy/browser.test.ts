@@ -56,7 +56,7 @@ describe("the provider's API in a page with a session", () => {
     await page.waitForFunction('window.login?.session');
   });
 
-  /** What the page reads of an answer. */
+  /** The parts of an answer that the page reads. */
   async function fetched(rest: string, init = '{}') {
     const read = `login.fetch('${site().relayUrl}/api/github/${rest}', ${init}).then(async (response) => ({
       status: response.status, text: await response.text(), url: response.url,

@@ -15,7 +15,7 @@ describe('the browser client in Chromium', () => {
   });
   let profile: string;
   let browser: BrowserContext;
-  // A profile of its own: a private window stores nothing in frames of other sites.
+  // A separate profile, because a private window stores nothing in frames of other sites.
   beforeEach('Chromium starts', async () => {
     profile = mkdtempSync(join(tmpdir(), 'login-relay-profile-'));
     const cookies = { profile: { cookie_controls_mode: 0, block_third_party_cookies: false } };

@@ -16,7 +16,7 @@ const insist = (popup: string) => `<script>setInterval(() => ${popup}.postMessag
 
 /** The popup that a page opened. */
 const ownPopup = 'popup?';
-/** The popup that the page before in this window opened: it is found by its name. */
+/** The popup that the previous page in this window opened. It is found by its name. */
 const earlierPopup = "open('', 'auth')";
 
 describe('the popup of a CMS in Chromium', () => {
@@ -26,7 +26,7 @@ describe('the popup of a CMS in Chromium', () => {
     frontEnd: (relay) => cmsPage(relay, repeatGreeting),
   });
 
-  /** A page whose clock the test can move. It also is that of the popup. */
+  /** A page whose clock the test can move. The popup has the same clock. */
   async function openPage(): Promise<Page> {
     const page = await openBrowser();
     await page.clock.install();
@@ -35,7 +35,7 @@ describe('the popup of a CMS in Chromium', () => {
 
   /** Lets the popup wait for the CMS as long as it does. */
   async function givesUp(popup: Page): Promise<void> {
-    // The clock also goes on by itself: a slow machine may see the end of the wait only.
+    // The clock also runs by itself, so on a slow machine, the test may see only the end of the wait.
     await popup
       .getByText(/Waiting for the CMS…|The CMS does not answer\./)
       .filter({ visible: true })
@@ -124,7 +124,7 @@ describe('the popup of a CMS in Chromium', () => {
   it("posts nothing to a page that takes the CMS's place", async () => {
     const { page, popup } = await openPopup();
     const path = site().publish(cmsPage(site().relay, '') + insist(earlierPopup));
-    // As a link or script of the page would: the two windows stay connected.
+    // As with a link or script of the page, the two windows stay connected.
     await page.evaluate(`location.href = '${site().attacker + path}'`);
     await page.waitForURL(site().attacker + path);
     await authorize(popup, 'Ada Lovelace');

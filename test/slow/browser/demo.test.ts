@@ -13,7 +13,7 @@ async function stop(demo: RelayProcess): Promise<void> {
   expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
 }
 
-/** What the page shows besides the requests of the login. */
+/** The part of the page after the requests of the login. */
 const shownOf = [
   {
     page: deliveries.oauth,
@@ -22,7 +22,7 @@ const shownOf = [
   },
   {
     page: deliveries.notes,
-    // What the API is told.
+    // The identity that the API gets.
     shown: 'This note is for ada-lovelace alone.',
     later: ['GET /auth/check/notes', 'POST /auth/provider/revoke'],
   },

@@ -49,7 +49,7 @@ for (const [name, kind] of proxies) {
       await Promise.all([relay.stop(), application.close()]);
     });
 
-    // 78 and 234 KB: the relay takes 64.
+    // 78 and 234 KB, which are more than the 64 KB that the relay accepts.
     for (const count of [20, 60]) {
       it(`is shown to no script after Back, with ${count} large cookies`, async () => {
         const port = proxy?.port ?? relay.port;

@@ -1,4 +1,4 @@
-// An application fills the browser's jar: Chromium keeps 180 cookies of a site, and then forgets the oldest ones.
+// An application fills the browser's cookie jar. Chromium keeps 180 cookies of a site, and then drops the oldest.
 
 import { expect } from 'chai';
 import { DoorProcesses } from '../../browsers/support/door-processes.ts';

@@ -1,5 +1,5 @@
-// The attack: a script in an application behind a door reads the code of a login that the attacker has begun in another
-// browser.
+// In this attack, a script in an application behind a door tries to read the code of a login that the attacker has
+// begun in another browser.
 
 import { expect } from 'chai';
 import { startWikiSite } from '../../browsers/support/wiki-site.ts';

@@ -10,7 +10,7 @@ const pages: Record<string, LoginSiteOptions> = {
   'the demo’s page': {},
 };
 
-/** What an attacker adds to the address of the page. `TOKEN` is a token of the attacker. */
+/** The text that an attacker adds to the address of the page. `TOKEN` is a token of the attacker. */
 const forgeries = [
   'access_token=TOKEN',
   'access_token=TOKEN&state=',
@@ -75,7 +75,7 @@ for (const [name, options] of Object.entries(pages)) {
     it('neither logs a person out, nor logs the person in as somebody else', async () => {
       const page = await loggedIn('Ada Lovelace');
       const person = (opened: Page) => opened.getByText('Ada Lovelace').first().waitFor();
-      // One of each kind: the page reads an address before it knows whether somebody is logged in.
+      // One of each kind, because the page reads an address before it knows whether a person is logged in.
       await open(
         page,
         [0, 2, 6].flatMap((index) => forgeries[index] ?? []),

@@ -48,7 +48,7 @@ describe('twenty tabs in Chromium that log in at once with a state of 2,048 char
     await Promise.all(tabs.slice(1).map((tab, index) => start(tab, states[index + 1] ?? '')));
     expect(await sizeOfCookies(first)).to.be.within(3000, 8191);
 
-    // The browser says which login is the newest: the one whose parts it kept.
+    // The newest login is the login whose parts the browser kept.
     const cookies = await first.context().cookies(site().relay);
     const newest = cookies.find(({ name }) => name.includes('_part_'))?.value.slice(0, 16) ?? '';
     const starts = site().exchanges.filter(({ url }) => url.pathname === '/auth/provider');

@@ -10,7 +10,7 @@ import { serveSessions, serveWithoutSessions } from './support/conformance-serve
 import { machineSecret } from './support/gateway-rig.ts';
 import { programOf } from './support/programs.ts';
 
-/** What a server need not have, and this server does not. */
+/** Features that a server need not have, and that this server does not have. */
 const optional = /^server-(?:tasks-|json-schema-|http-custom-header-)/;
 
 /**
@@ -36,7 +36,7 @@ async function withToken(port: number, token: string): Promise<{ port: number; c
   return { port: Object(server.address()).port, close: () => server.close() };
 }
 
-/** What the suite finds: the status of each check, in order. */
+/** The findings of the suite: the status of each check, in order. */
 async function findings(url: string, revision: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'login-relay-'));
   const program = programOf('@modelcontextprotocol/conformance/dist/index.js');

@@ -40,7 +40,7 @@ describe('a server of MCP that knows nothing of logins, behind the gateway, is u
         expect(await echo()).to.equal('Echo: hello');
 
         const delays = await progressOf(client, rig().sent);
-        // mcp-remote may lose the last one, which comes with the answer, without the gateway as well.
+        // Even without the gateway, mcp-remote may lose the last event, which comes with the answer.
         expect(delays).to.have.length.within(steps - 1, steps);
         expect(Math.max(...delays), 'milliseconds').to.be.within(0, 1000);
         if (process.env['TOOL_SECONDS'])

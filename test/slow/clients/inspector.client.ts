@@ -56,7 +56,7 @@ const inspectors: Readonly<Record<string, Inspector>> = {
     ],
     async connect(page, { client }) {
       await page.goto(`http://localhost:${client}`);
-      // What is seen of the switch is above it.
+      // The visible part of the switch lies above the element.
       await page.getByRole('switch', { name: 'Connect' }).click({ force: true });
     },
     async echo(page) {

@@ -35,7 +35,7 @@ needsPrograms(memoryProgram).describe(
 
     const issuer = () => new URL(`${relay.address}/auth/provider`);
 
-    /** @param id the URL of its document; undefined: it registers itself */
+    /** @param id the URL of its document, or undefined if it registers itself */
     async function open(id?: string) {
       const options: oidc.DiscoveryRequestOptions = {
         algorithm: 'oauth2',

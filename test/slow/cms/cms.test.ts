@@ -13,7 +13,7 @@ const buttons: Readonly<Record<CmsName, RegExp>> = {
   'Sveltia CMS': /Sign In with .*Git(Hub|Lab)/,
 };
 
-/** What happens at the provider or the relay after the popup has opened, and what the CMS shows. */
+/** An event at the provider or the relay after the popup has opened, and the text that the CMS then shows. */
 const failures: Readonly<Record<string, { readonly reason: RegExp; act(site: CmsSite, popup: Page): Promise<void> }>> =
   {
     'the person cancels': {
@@ -59,7 +59,7 @@ async function editTitle(page: Page, from: string, to: string): Promise<void> {
   await page.getByRole('textbox').first().fill(to);
 }
 
-/** What Decap CMS keeps of texts that are not saved. It writes it two seconds after the last key. */
+/** The unsaved texts that Decap CMS keeps. It writes them two seconds after the last key. */
 async function localBackups(page: Page): Promise<string> {
   return `${await page.evaluate(`new Promise((resolve, reject) => {
     indexedDB.open('localforage').onsuccess = ({ target: { result: database } }) => {
@@ -194,7 +194,7 @@ describe('Sveltia CMS whose tokens end', () => {
       await page.getByRole('button', { name: 'Save' }).first().click();
       await eventually(async () => expect(`${github.commits.at(-1)}`).to.include(title));
       expect(github.refreshes).to.be.greaterThan(before);
-      // The editor closes a moment after the commit, and would close the next one.
+      // The editor closes a moment after the commit, and would otherwise close the next editor.
       await page.waitForURL(/\/collections\/posts$/);
     }
     for (const token of github.tokens) expect(site().log).not.to.contain(token);
@@ -209,7 +209,7 @@ describe('Sveltia CMS whose tokens end', () => {
     const refreshes = () => site().log.match(/"grant":"refresh_token"/g)?.length ?? 0;
     const before = { provider: github.refreshes, relay: refreshes() };
     const ended = github.refusals;
-    // No tab gets the next token before all have met the end of this one.
+    // No tab gets the next token before all tabs have noticed the end of the present token.
     github.patience = eventually(async () => {
       expect(github.refusals).to.equal(ended + tabs.length);
     });

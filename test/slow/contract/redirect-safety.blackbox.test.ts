@@ -16,7 +16,7 @@ import {
 
 const page = `${frontendOrigin}/signed-in?theme=dark`;
 
-// The payload in a query: only characters that are not allowed there are encoded.
+// The payload in a query, where only characters that are not allowed are encoded.
 const asQuery = (payload: string) =>
   payload.toWellFormed().replaceAll(/[^\x21-\x7e]|#/gu, (character) => encodeURIComponent(character));
 // The payload in a header: UTF-8, without the characters that would end the header.
@@ -83,7 +83,7 @@ const payloadsFor = (input: string, payloads: readonly string[]) =>
 const parametersOf = ({ hash, searchParams }: URL) => (hash === '' ? searchParams : new URLSearchParams(hash.slice(1)));
 
 describe(`no payload changes the target of a redirect: ${redirectPayloads.length} payloads`, () => {
-  // Both read a request in the same way: the second one needs no encodings.
+  // Both read a request in the same way, so the second needs no encodings.
   for (const [flags, payloads] of [
     [{}, redirectPayloads],
     [{ 'error-delivery': 'redirect', 'token-delivery': 'fragment' }, plainPayloads],

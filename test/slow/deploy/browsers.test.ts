@@ -44,7 +44,10 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       await Promise.all([relay.stop(), application.close()]);
     });
 
-    /** What the application got of the only request that passed. It sees whom the relay names, and no other. */
+    /**
+     * The only request that passed, as the application got it. It contains the identity from the relay, and no other
+     * identity.
+     */
     function expectPassed(): { readonly line: string; readonly headers: Readonly<Record<string, string>> } {
       expect(application.heads).to.have.lengthOf(1);
       const [head = ''] = application.heads;
@@ -119,7 +122,7 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
     it(`shows the application none of ${claimed.length} identities that a page claims`, async () => {
       await logInPerson();
       const requests = claimed.map((forgery) => {
-        // A token beside the cookie would win.
+        // A token would take precedence over the cookie.
         const own = forgery.filter(([header]) => !/^authorization$/i.test(header));
         const lines = [...own, ...fetching, ['Cookie', cookieLine()]].map((header) => `${header.join(': ')}\r\n`);
         return `GET /x HTTP/1.1\r\nHost: ${host}\r\n${lines.join('')}\r\n`;

@@ -22,7 +22,7 @@ interface Mistake {
   readonly haproxy?: readonly Replacement[];
   /** Whether the relay does not know the proxy. */
   readonly isStranger?: boolean;
-  /** What is said then, as `verdict | message | fix`. */
+  /** The finding, as `verdict | message | fix`. */
   readonly paths?: RegExp;
   readonly login?: RegExp;
 }
@@ -130,7 +130,7 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       await Promise.all([relay.stop(), application.close()]);
     });
 
-    /** What it says of a proxy with a mistake. */
+    /** The findings about a proxy with a mistake. */
     async function diagnosed(replacements: readonly Replacement[], isStranger: boolean) {
       const inPlace = replacements.map(
         ([from, to]): Replacement => [from, to.replace('<application>', `127.0.0.1:${application.port}`)],

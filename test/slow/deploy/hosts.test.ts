@@ -50,7 +50,7 @@ async function startSite(
   };
 }
 
-/** Logs in, where nginx adds headers of its own: the address at which the login ends. */
+/** Logs in through an nginx that adds its own headers, and returns the address at which the login ends. */
 async function endOfLogin({ browser }: SessionPage, { provider }: ClientsRelay, start: string, headers = navigation) {
   const asked = locationOf(await browser.open(start, { headers: [...headers] }));
   return locationOf(await browser.open(granted(provider, asked), { headers: [...headers] })).href;

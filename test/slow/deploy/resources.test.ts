@@ -87,7 +87,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
 
     function expectIdentity(head: string, sent = ''): void {
       const shown = headersIn(head).map(([header, value]) => [plain(header), value] as const);
-      // nginx leaves out the empty ones.
+      // nginx leaves out empty headers.
       const found = shown.filter(([header, value]) => names.includes(header) && value !== '');
       const known = identity.filter(([, value]) => value !== '');
       const expected = known.map(([header, value]) => [plain(header), value]);

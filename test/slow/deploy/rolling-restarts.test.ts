@@ -9,7 +9,7 @@ import { commandLineOf } from '../../harness/system/processes.ts';
 import { Balancer, startAtFreePort } from './support/balancer.ts';
 import { drain, haproxy, undrain } from './support/kinds.ts';
 
-// The number of restarts of each replica. `scripts/long rolling` sets a larger one.
+// The number of restarts of each replica. `scripts/long rolling` sets a larger number.
 const restarts = Number(process.env['RESTARTS'] ?? 1);
 const requestsPerSecond = 60;
 

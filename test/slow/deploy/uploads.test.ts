@@ -8,7 +8,7 @@ import { Balancer } from './support/balancer.ts';
 import { type Application, type Relay, startApplication, startRelay } from './support/guarded-application.ts';
 import { impatientGuards } from './support/kinds.ts';
 
-/** What is announced of a body, and what is sent of it. */
+/** The announced and the sent part of a body. */
 const neverSent: Readonly<Record<string, readonly [method: string, announced: string, sent: string]>> = {
   'a body of one byte': ['POST', 'Content-Length: 20000', 'a'],
   'a body longer than the buffers': ['POST', 'Content-Length: 200000', 'a'.repeat(100_000)],

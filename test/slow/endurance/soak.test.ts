@@ -32,7 +32,7 @@ const samples = 200;
 const warmUp = 0.25;
 const allowedSlope = 1;
 
-/** What goes wrong at the provider, each with the relay's status for a lookup and for a callback. */
+/** The faults of the provider, each with the relay's status for a lookup and for a callback. */
 const faults: Readonly<Record<string, [reply: Reply, lookup: number, callback: number]>> = {
   reset: [reset, 502, 502],
   hangUp: [hangUp, 502, 502],
@@ -45,7 +45,7 @@ const faults: Readonly<Record<string, [reply: Reply, lookup: number, callback: n
 const names = Object.keys(faults);
 const every = 20;
 
-/** The fault that request `index` meets: one in 20 meets one, all of them in turn. */
+/** The fault for request `index`. One request in 20 meets a fault, and the faults take turns. */
 function faultOf(index: number): string {
   if (index % every !== every - 1) return 'none';
   return names[Math.floor(index / every) % names.length] ?? 'none';

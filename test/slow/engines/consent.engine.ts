@@ -5,7 +5,10 @@ import { engines, useEngine } from './engines.ts';
 
 const scope = 'read:user user:email read:org repo offline_access';
 
-/** What the page makes of a press: it sends the answer, asks for a second, or shows what was not yet in view. */
+/**
+ * The reaction of the page to a press: it sends the answer, asks for a second, or shows a line that was not yet in
+ * view.
+ */
 type Verdict = 'sent' | 'too early' | 'unread';
 
 /** Counts the presses on *Continue* that do not answer. */
@@ -75,7 +78,9 @@ for (const engine of engines) {
       return (await isTooEarly()) ? 'too early' : 'unread';
     }
 
-    /** The same once the page is quiet: a busy machine may tell the page of its size or its window later. */
+    /**
+     * The reaction once the page is quiet, because a busy machine may tell the page of its size or its window later.
+     */
     async function pressInTime(tab: Tab): Promise<Verdict> {
       let verdict = await pressContinue(tab);
       for (let presses = 1; presses < 20 && verdict === 'too early'; presses += 1) verdict = await pressContinue(tab);

@@ -1,4 +1,4 @@
-// People open a resource behind a real proxy: the login is at another host.
+// People open a resource behind a real proxy, and the login is at another host.
 
 import { expect } from 'chai';
 import { ada, DoorRelay } from '../../browsers/support/door-relay.ts';
@@ -32,7 +32,7 @@ for (const engine of engines) {
       let relay: DoorRelay;
       let proxy: Balancer;
       let wiki: string;
-      /** What the application got: method, address, and the text of a form. */
+      /** The requests to the application: method, address, and the text of a form. */
       const got: string[] = [];
       /** How often the provider was asked. */
       let logins = 0;

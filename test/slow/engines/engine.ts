@@ -33,7 +33,7 @@ export interface Visitor {
 /** A browser engine with its own driver. */
 export interface Engine {
   readonly name: string;
-  /** Hosts on this machine that are one site to the engine, different ones if possible. */
+  /** Hosts on this machine that belong to one site for the engine. They differ if possible. */
   readonly hostsOfSite: HostsOfSite;
   /** Starts the engine. Throws if it is not installed. */
   start(): Promise<void>;

@@ -74,7 +74,7 @@ function tab(page: Page): Tab {
     },
     resize: (width, height) => page.setViewport({ width, height }),
     value: (expression) => page.evaluate(expression),
-    // The address that the driver knows may be an earlier one.
+    // The address that the driver knows may be an earlier address.
     url: async () => `${await page.evaluate('location.href')}`,
     back: async () => void (await page.evaluate('void setTimeout(() => history.back())')),
     arrives: (url) => until(`${url} opens`, async () => page.url().startsWith(url)),

@@ -90,7 +90,7 @@ describe('the browser client in Chromium', () => {
         const page = await openPage(path);
         const popup = await openPopup(page);
         await popup.getByPlaceholder('Enter any login').waitFor();
-        // The page looks every 500 ms. Its timer ends before this one.
+        // The page checks every 500 ms, and its timer ends before this timer.
         await page.evaluate('new Promise((resolve) => setTimeout(resolve, 500))');
         await popup.close();
         await page.evaluate('document.hasFocus = () => true');

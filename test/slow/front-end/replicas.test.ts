@@ -54,7 +54,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       expect(provider.credentials('refresh')).to.have.lengthOf(1);
       const sticky = await onlyAsked(replicas(), 'POST /auth/provider/token');
       await sticky.process.stop();
-      // Until the balancer knows that the replica is gone, the page sees a network failure and tries again.
+      // Until the balancer notices that the replica has stopped, the page gets a network failure and tries again.
       const third = await eventually(async () => tokensOf(await page.refresh(second?.refreshToken ?? '')), 250);
       expect(provider.accepts(third.accessToken)).to.equal(true);
     });

@@ -128,7 +128,8 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
   it(`make ${tests}: every test passes`, async () => {
     const { code, output } = await make([tests]).ended;
     const isAll = tests === 'test';
-    // CI counts these tests: it runs them only here. The prefix keeps it from counting the tests of the others.
+    // CI counts these tests, because it runs them only here. Because of the prefix, it does not count the tests of the
+    // other runs.
     if (isAll) process.stdout.write(output());
     expect(code, isAll ? 'see above' : output().replaceAll(/^/gm, '| ')).to.equal(0);
     expect(output()).to.match(/^ +\d+ passing/m);

@@ -15,7 +15,7 @@ const { describe } = needsPrograms('systemd-socket-activate');
 describe('100 WebSockets and 100 event streams, under load', function () {
   this.timeout(120_000);
   let site: BusySite;
-  /** What is open, by resource. */
+  /** The open connections, by resource. */
   let open: readonly { readonly name: Name; readonly kind: 'webSocket' | 'events'; readonly listener: Listener }[];
   let outcomes: Outcome[];
   let load: ReturnType<typeof loadSteadily>;

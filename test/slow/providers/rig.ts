@@ -22,7 +22,7 @@ export async function logIn(page: Page): Promise<void> {
 /** A running server with one client and one person. */
 export interface RunningServer {
   readonly issuer: string;
-  /** The settings of the relay besides issuer, client identifier and client secret. */
+  /** The settings of the relay in addition to issuer, client identifier and client secret. */
   readonly flags: Flags;
   /** Logs in, and gives consent if asked. */
   allow(page: Page): Promise<void>;

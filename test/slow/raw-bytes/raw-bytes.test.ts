@@ -78,7 +78,7 @@ describe('raw bytes', function () {
     expect(responses, 'answers').to.have.length.below(2);
     const [response] = responses;
     const isOpen = response !== undefined && statusOf(response) === '101';
-    // What follows a 101 is the WebSocket of those who have opened it.
+    // The bytes after a 101 belong to the WebSocket of the client that opened it.
     if (isOpen) expect([name, one.name]).to.deep.equal(['a WebSocket', '101 to WebSocket']);
     else expect(JSON.stringify([responses, rest])).not.to.include(unasked);
     if (response !== undefined && !isOpen) expect(rest).to.equal('');
@@ -105,7 +105,7 @@ describe('raw bytes', function () {
 
   const doors = ['token', 'cookie'] as const;
 
-  /** Runs each case, and names those that fail. */
+  /** Runs each case, and names the failing cases. */
   async function each<Case extends { readonly name: string }>(
     cases: readonly Case[],
     check: (one: Case, door: Door) => Promise<void>,
@@ -141,7 +141,7 @@ describe('raw bytes', function () {
           const becomes = one.becomes === 'broken' && how[1] === 'HEAD' ? 'whole' : one.becomes;
           if (becomes === 'broken') expect([status, hasClosed]).to.deep.equal(['broken', true]);
           else if (becomes === 'whole') expect(status).not.to.be.oneOf(['broken', '502']);
-          // What a WebSocket gets after its 101 is no answer.
+          // The bytes of a WebSocket after its 101 are not an answer.
           else if (status !== '101') expect(status).to.equal('502');
         });
       }

@@ -32,7 +32,7 @@ const bomSchema = v.strictObject({
 
 const epoch = { SOURCE_DATE_EPOCH: '1700000000' };
 
-/** Whether the npm of this machine can write one: npm 10 and later. */
+/** Whether the npm of this machine can write a bill of materials, which npm 10 and later can. */
 const canWrite = run('npm', ['sbom', '--help']).code === 0;
 const { describe } = needs('npm 10 or later', canWrite);
 

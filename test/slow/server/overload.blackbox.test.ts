@@ -113,7 +113,7 @@ describe('overload', () => {
       await provider.arrivals(1);
       client.close();
       await client.closed;
-      // Once the relay has answered this, it knows that the other client is gone.
+      // Once the relay has answered this, it knows that the other client has disconnected.
       await underTest().get('/healthz');
       release();
       const line = await process.logLine(({ outcome, route }) => outcome === 'client_gone' && route === callbackPath);

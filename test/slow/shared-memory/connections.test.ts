@@ -27,7 +27,7 @@ async function expectShared(flags: Flags): Promise<void> {
   }
 }
 
-/** What `login-relay check` says of the shared memory. */
+/** The report of `login-relay check` about the shared memory. */
 async function checked(more: Flags): Promise<string> {
   const flags = { 'key-file': await keyFile(), ...endpointsAt('http://127.0.0.1:1'), ...more };
   const { verdict, message, fix } = (await diagnoseHere({ flags })).finding('shared memory');
@@ -128,7 +128,7 @@ describe('relays reach their shared memory', () => {
     const nodes = [await startNode(), await startNode(), await startNode()];
     await join(nodes);
     const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`);
-    // Each one leads to the two others, as does a list in which the first is away.
+    // Each node leads to the two other nodes, and so does a list whose first node is stopped.
     for (const named of [...hosts, `127.0.0.1:${await freePort()},${hosts[2]}`]) {
       const flags = { 'shared-memory': `redis+cluster://${named}` };
       await expectShared(flags);
@@ -147,7 +147,7 @@ describe('relays reach their shared memory', () => {
 
   /** Starts a node that belongs to no Cluster yet. */
   async function startNode(): Promise<MemoryServer> {
-    // The default is 10,000 above its port: outgoing connections may use that while the server is away.
+    // The default is 10,000 above its port, which outgoing connections may use while the server is stopped.
     return await start('--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`);
   }
 

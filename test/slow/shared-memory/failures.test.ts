@@ -147,7 +147,7 @@ describe('relays whose shared memory', () => {
       await relays.kill(leader);
       await lost;
       relays.provider.onRefresh = answer;
-      // What marks a used proof or code is random, and may begin like a lock.
+      // The mark of a used proof or code is random, and may begin like a lock.
       const content = await server.content();
       const locks = content.filter(({ key: name, value }) => name.includes(':r:') && value.startsWith('L'));
       expect(locks).to.have.lengthOf(1);

@@ -267,7 +267,7 @@ describe('three relays with limits that share a memory', () => {
 });
 
 type Behaviour = Relays['provider']['onToken'];
-/** Answers a call once another relay has looked for its result: each look is a SET. */
+/** Answers a call once another relay has looked for its result, which it does by SET. */
 function onceAwaited(behaviour: Behaviour, server: MemoryServer): Behaviour {
   const looks = async () => (await server.commands())['set'] ?? 0;
   return async (response, call) => {

@@ -13,7 +13,7 @@ import { Workspace } from '../../../harness/system/workspace.ts';
 /** A program that people open with a browser, as its authors publish it. */
 export interface Application {
   readonly name: string;
-  /** The programs that it needs in PATH. Default: none, because npm has installed it. */
+  /** The programs that it needs in PATH. By default none, because npm has installed it. */
   readonly programs?: readonly string[];
   /**
    * Starts it on 127.0.0.1.
@@ -40,7 +40,7 @@ class Place {
   readonly workspace: Workspace;
   /** The address that people open. */
   readonly address: string;
-  /** What the browser has complained of: errors in the console, exceptions, and answers with an error. */
+  /** The complaints of the browser: errors in the console, exceptions, and answers with an error. */
   readonly complaints: string[] = [];
   readonly #relay: RelayProcess | undefined;
   readonly #provider: CertifiedProvider | undefined;
@@ -122,7 +122,7 @@ resources:
     };
     page.on('console', (message) => {
       const { url } = message.location();
-      // What follows an answer with an error, which is noted below.
+      // The consequence of an answer with an error, which is noted below.
       if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) note(message.text(), url);
     });
     page.on('pageerror', (error) => note(`${error}`, ''));
@@ -138,7 +138,7 @@ resources:
   }
 }
 
-/** What a test of an application works with. */
+/** The tools of a test of an application. */
 export interface Visit {
   readonly page: Page;
   readonly place: Place;

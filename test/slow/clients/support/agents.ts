@@ -19,7 +19,7 @@ export interface Agent {
   use(tool: string): Promise<void>;
 }
 
-/** What a command line is given. */
+/** The options of a command line. */
 interface AgentGiven {
   readonly workspace: Workspace;
   /** The address of the MCP server. */

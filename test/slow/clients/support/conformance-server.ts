@@ -8,7 +8,8 @@ import { CLIENT_CAPABILITIES_META_KEY, createMcpHandler, ProtocolError, Server }
 import { type Serving, serve } from '../../../harness/provider/serve.ts';
 import { passToHandler } from './fetch-handler.ts';
 
-// What a server offers in order to be asked everything by the conformance suite. The names and texts are the suite's.
+// The features that a server offers so that the conformance suite tests everything. The names and texts are the
+// suite's.
 
 const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const sound = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
@@ -113,7 +114,7 @@ const capabilities = { tools: {}, resources: { subscribe: true }, prompts: {}, l
 const completion = { completion: { values: [], total: 0, hasMore: false } };
 const information = { name: 'conformance', version: '1' };
 
-/** What a tool needs besides its name, in either protocol. */
+/** The parts of a tool, except for its name, in either protocol. */
 interface Calling {
   log(data: string): Promise<void>;
   progress(progress: number): Promise<void>;
@@ -241,10 +242,10 @@ interface Given {
   requestState(): string | undefined;
 }
 
-/** What a client can be asked, by the capability that it declares. */
+/** The questions that a client accepts, by the capability that it declares. */
 const askedOf = { elicitation: ask('value', 'string'), sampling: sample, roots };
 
-/** What a tool asks next. @returns undefined if it has all that it wants */
+/** The next question of a tool. @returns undefined if it has all answers */
 function askedNext(name: string, { inputResponses = {}, requestState: stateAnswered }: Given) {
   const requestState = stateAnswered();
   const asked = rounds[name] ?? [];

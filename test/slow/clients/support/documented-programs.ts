@@ -4,7 +4,7 @@ import { documented } from '../../../harness/project/shipped-pages.ts';
 import { Workspace } from '../../../harness/system/workspace.ts';
 import { secret } from '../../../resources/support/resources-relay.ts';
 
-/** Programs of docs/resources.md, which run beside the libraries of these tests. */
+/** Programs of docs/resources.md, which run with the libraries of these tests. */
 export class DocumentedPrograms {
   readonly #folder = mkdtempSync(join(import.meta.dirname, '..', 'node_modules', 'documented-'));
   readonly #workspace: Workspace;

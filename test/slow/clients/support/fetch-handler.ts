@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 
-/** Answers a request of node:http with a handler of the Fetch API. It sees when the client is gone. */
+/** Answers a request of node:http with a handler of the Fetch API. It notices when the client disconnects. */
 export async function passToHandler(
   handler: (request: Request) => Promise<Response>,
   request: IncomingMessage,

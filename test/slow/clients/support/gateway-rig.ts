@@ -21,7 +21,7 @@ interface GatewaySettings {
   readonly servers?: readonly ServerName[];
 }
 
-/** A relay in front of two servers of MCP that know nothing of logins: a published one, and one of 2026-07-28. */
+/** A relay in front of two MCP servers without logins: a published server, and a server of the protocol 2026-07-28. */
 export class GatewayRig {
   readonly relay: ClientsRelay;
   /** The addresses at which programs have asked the person to log in. */
@@ -36,7 +36,7 @@ export class GatewayRig {
 
   /**
    * @param clients the setting that lets unregistered clients in
-   * @param servers those that are resources at the relay's host
+   * @param servers the servers that are resources at the relay's host
    */
   static async start({
     clients = 'documents: any, registration: true',
@@ -78,7 +78,7 @@ export class GatewayRig {
     this.#modern = modern;
   }
 
-  /** A port that leads to this one, and shows when events pass. */
+  /** A port that leads to this port, and shows when events pass. */
   async #watched(port: number): Promise<number> {
     const watching = await serveTcp((socket) => {
       const server = connect(port, '127.0.0.1');
@@ -124,7 +124,7 @@ export class GatewayRig {
   }
 }
 
-/** Serves two tools with the names of those of the published server. */
+/** Serves two tools with the same names as tools of the published server. */
 async function serveModern(onCancel: () => void): Promise<Serving> {
   const handler = createMcpHandler(
     () => {

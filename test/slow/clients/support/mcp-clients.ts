@@ -35,7 +35,7 @@ interface Watch {
   readonly signal?: AbortSignal;
 }
 
-/** What a client is given. */
+/** The options of a client. */
 export interface Given {
   readonly rig: {
     /** Does what a person does whom a client asks to log in. */
@@ -47,13 +47,13 @@ export interface Given {
   readonly url: string;
   /** The folder in which it keeps what it knows. */
   readonly home: string;
-  /** The address of its metadata document. Undefined: it registers itself. */
+  /** The address of its metadata document, or undefined if it registers itself. */
   readonly document?: string | undefined;
 }
 
 const implementation = { name: 'test', version: '1' };
 
-/** What the SDKs ask of an application. It keeps everything in memory. */
+/** The part of an application that the SDKs need. It keeps everything in memory. */
 class Application<Information, Tokens, Discovered> {
   readonly redirectUrl = redirectUri;
   readonly clientMetadata = { redirect_uris: [redirectUri], client_name: 'Test' };
@@ -123,7 +123,7 @@ function sessionOf(
   };
 }
 
-/** What the versions of the SDK share. */
+/** The common part of the versions of the SDK. */
 interface Sdk<Over> {
   transport(): Over;
   connect(transport: Over): Promise<Session>;
@@ -189,7 +189,7 @@ const environmentOf = ({ rig, home }: Given) => ({
   PATH: process.env['PATH'] ?? '',
   HOME: home,
   ...(rig.certificateFile && { NODE_EXTRA_CA_CERTS: rig.certificateFile }),
-  // The browser: it opens nothing.
+  // The browser, which opens nothing.
   BROWSER: 'true',
 });
 
@@ -214,7 +214,7 @@ export async function openMcpRemote(given: Given): Promise<Session> {
   };
 }
 
-/** The Inspector without a browser: each call is a program that ends, and it keeps its tokens in files. */
+/** The Inspector without a browser. Each call is a program that ends, and it keeps its tokens in files. */
 export async function openInspector(given: Given): Promise<McpClient> {
   const callbackUrl = `http://127.0.0.1:${await freePort()}/oauth/callback`;
   async function run(...words: readonly string[]): Promise<string> {

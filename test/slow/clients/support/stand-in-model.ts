@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Serving, serve } from '../../../harness/provider/serve.ts';
 
-/** What a model says next: it lets its program use a tool, or it is done. */
+/** The next answer of a model, which lets its program use a tool, or ends. */
 interface Reply {
-  /** The name of the tool, in a space of names if the program has one. Undefined: the model is done. */
+  /** The name of the tool, in a namespace if the program has namespaces; or undefined if the model ends. */
   readonly tool: { readonly name: string; readonly namespace?: string } | undefined;
-  /** What it gives the tool, as JSON. */
+  /** The arguments of the tool, as JSON. */
   readonly given: string;
 }
 
@@ -17,7 +17,7 @@ type Event = readonly [name: string | undefined, data: object | string];
  * heard what the tool says.
  */
 export class StandInModel {
-  /** What the program has told it. */
+  /** The messages of the program. */
   readonly heard: string[] = [];
   #serving: Serving | undefined;
   #tool = '';

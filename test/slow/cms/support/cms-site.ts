@@ -192,7 +192,9 @@ function page(bundle: string): string {
 `;
 }
 
-/** Keeps a browser on this machine: the CMSes ask for fonts and for the status of GitHub. */
+/**
+ * Lets the browser send requests only to this machine, because the CMSes ask for fonts and for the status of GitHub.
+ */
 export async function stayHere(context: BrowserContext): Promise<void> {
   await context.route(
     (url) => !/(^|\.)localhost$|^127\.0\.0\.1$/.test(url.hostname),

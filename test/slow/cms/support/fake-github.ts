@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** What the token endpoint does: `down` breaks the connection. */
+/** The behaviour of the token endpoint. With `down`, it breaks the connection. */
 type TokenEndpoint = 'works' | 'refuses' | 'down';
 
 const cors = {
@@ -35,7 +35,7 @@ export class FakeGitHub {
   patience: Promise<void> | undefined;
   /** The texts that were committed. */
   commits: string[] = [];
-  /** What the API was asked with a token, as `GET /user`. */
+  /** The requests to the API with a token, as `GET /user`. */
   calls: string[] = [];
   /** The scopes of the logins that were started. */
   scopes: (string | null)[] = [];
@@ -152,7 +152,7 @@ function answerRest(call: string): object | undefined {
   return { content: Buffer.from(post).toString('base64'), encoding: 'base64' };
 }
 
-/** Answers the queries of Sveltia CMS; undefined if it is another one. */
+/** Answers the queries of Sveltia CMS, or returns undefined for any other query. */
 function answerGraphQl(sent: string): object | undefined {
   const author = { ...person, avatarUrl: person.avatar_url, user: person };
   const node = { oid: sha.commit, message: 'First post', author, committedDate: date };

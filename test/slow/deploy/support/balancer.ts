@@ -23,7 +23,7 @@ export interface Site {
   readonly relayPorts: readonly number[];
 }
 
-/** What is replaced in a configuration, and by what. */
+/** A text of a configuration, and its replacement. */
 export type Replacement = readonly [string | RegExp, string];
 
 /** A balancer's configuration in `deploy`, and how to run it here. */
@@ -36,7 +36,7 @@ export interface BalancerKind {
   check(config: string): readonly string[];
   /** The arguments that run it in the foreground. */
   serve(config: string): readonly string[];
-  /** Its log files, besides its output. */
+  /** Its log files, in addition to its output. */
   logs(site: Site): readonly string[];
 }
 

@@ -4,7 +4,7 @@ import { type Header, identity } from './guarded-application.ts';
 /** Whom the client claims to be. */
 export const claim = 'mallory';
 
-/** The names by which the relay and other proxies say who a person is, and older ones of the templates. */
+/** The names with which the relay and other proxies name a person, and earlier names of the templates. */
 const names = [
   ...new Set([
     ...identity.map(([name]) => name),
@@ -48,7 +48,7 @@ const forgeriesOf = (name: string): Header[][] => [
 ];
 
 /**
- * What a client may send to be taken for somebody else, or for nobody.
+ * Headers of a client that claims to be somebody else, or nobody.
  *
  * @param matchesPatterns whether the proxy removes names that it does not know whole
  */

@@ -35,7 +35,7 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** Starts a relay with the resource "notes", and with another one that only its host tells apart. */
+/** Starts a relay with the resource "notes", and with another resource that differs only in its host. */
 export async function startRelay(): Promise<Relay> {
   const relay = await ClientsRelay.listen();
   await relay.restart({
@@ -67,14 +67,17 @@ resources:
   return { port: relay.port, close, token, violations };
 }
 
-/** What a check gets in place of the relay's answer, by its credentials: a relay does so only if something is broken. */
+/**
+ * The answers that a check gets instead of the relay's, by its credentials. A relay answers in this way only if
+ * something is broken.
+ */
 const troubles: Readonly<Record<string, (response: ServerResponse, socket: Socket) => void>> = {
   'Bearer busy': (response) => void response.writeHead(503, { 'Retry-After': '7' }).end(),
   'Bearer broken': (response) => void response.writeHead(500).end(),
   'Bearer reset': (_, socket) => void socket.resetAndDestroy(),
 };
 
-/** The application behind a proxy: it remembers the heads of its requests, each as it came. */
+/** The application behind a proxy. It remembers the heads of its requests unchanged. */
 export interface Application extends Serving {
   readonly heads: string[];
   /** All that came on the connections of uploads. */

@@ -6,7 +6,7 @@ import { projectRoot } from '../../../harness/project/run.ts';
 import { eventually } from '../../../harness/system/eventually.ts';
 import type { Balancer, BalancerKind, Replacement, Site } from './balancer.ts';
 
-/** HAProxy as this user: only root may change its root and its user. */
+/** Runs HAProxy as this user, because only root may change its root and its user. */
 const asThisUser: Replacement = [/^ {2}(chroot|user|group) .*\n/gm, ''];
 
 /** The parts of nginx.conf that surround an included file. */
@@ -86,7 +86,7 @@ const withoutAdmin: Replacement = ['\n{\n', '\n{\n\tadmin off\n'];
 /** Every balancer that `deploy` has a configuration for. */
 export const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
 
-/** What somebody edits in each of them whose relays are also in front of an MCP server, and limits that are soon over. */
+/** The edits of each file for relays that are also in front of an MCP server, and shorter limits. */
 const streaming: Readonly<Record<string, readonly Replacement[]>> = {
   haproxy: [
     ['# http-request set-timeout', 'http-request set-timeout'],

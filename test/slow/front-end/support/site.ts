@@ -28,7 +28,7 @@ interface SiteOptions {
   readonly isShared?: boolean;
   readonly pages: Pages;
   readonly flags?: Flags;
-  /** The front ends, as a configuration file has them. Default: the front end is configured by flags. */
+  /** The front ends, as a configuration file has them. By default, the front end is configured by flags. */
   readonly frontEnds?: (frontEnd: string) => string;
 }
 
@@ -68,7 +68,7 @@ ${frontEnds(frontEnd)}`);
   return startedOnce('the provider, the relay and the front end', start, stop);
 }
 
-/** @param mode `session`: the page is on the relay's site, and the relay keeps the tokens */
+/** @param mode with `session`, the page is on the relay's site, and the relay keeps the tokens */
 export function useClientSite(
   mode: 'tokens' | 'session',
   pages: Pages = (relayUrl) => clientPages(relayUrl, mode),

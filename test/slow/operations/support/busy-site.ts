@@ -26,14 +26,14 @@ const urls: Readonly<Record<Name, string>> = {
   wiki: `${wiki}/`,
 };
 
-/** What became of a request: its status, or the error of its connection. */
+/** The outcome of a request: its status, or the error of its connection. */
 export interface Outcome {
   readonly id: string;
   readonly name: Name;
   readonly begun: number;
   /**
-   * `200` with its own answer. `stale`: it was sent on a kept connection that had just been closed, which no server can
-   * prevent. HTTP clients repeat such a GET.
+   * `200` with its own answer, or `stale` if it was sent on a kept connection that had just been closed. No server can
+   * prevent that, and HTTP clients repeat such a GET.
    */
   readonly result: string;
 }
@@ -45,7 +45,7 @@ export class BusySite {
   readonly #provider: RefreshingProvider;
   readonly #process: RelayProcess;
   readonly #config: string;
-  /** The text of the configuration, with rows of resources in place of the ordinary ones. */
+  /** The text of the configuration, in which rows of resources replace the ordinary rows. */
   readonly #textWith: (rows: Rows) => string;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 8 });
   /** The headers that open each resource, of each machine or of the person. */
@@ -113,7 +113,12 @@ export class BusySite {
     await this.#awaitLine(({ msg }) => msg === 'listening', signal);
   }
 
-  /** Reloads. @param rows undefined: the file does not change @returns the line of the log about it */
+  /**
+   * Reloads.
+   *
+   * @param rows undefined if the file does not change
+   * @returns the line of the log about it
+   */
   async reload(rows?: Rows): Promise<LogLine> {
     if (rows !== undefined) await writeFile(this.#config, this.#textWith(rows));
     return await this.#awaitLine(({ msg }) => /^(not )?reloaded/.test(`${msg}`), 'SIGHUP');
@@ -197,7 +202,7 @@ export class BusySite {
 
 type Rows = Partial<Readonly<Record<Name, string>>>;
 
-/** @returns writes the configuration. An empty row: there is no such resource */
+/** @returns writes the configuration. An empty row removes the resource */
 function configOf(port: number, secretFile: string): (rows: Rows) => string {
   return (rows) => {
     const all = {

@@ -9,7 +9,7 @@ import { finalResponses, type Message, valuesOf } from './messages.ts';
 import { claimed, smuggled, type Target } from './requests.ts';
 import { type Got, RecordingUpstream } from './upstream.ts';
 
-/** What asks for a WebSocket. */
+/** The request for a WebSocket. */
 export const webSocketLines = [
   'Connection: Upgrade',
   'Upgrade: websocket',
@@ -17,11 +17,11 @@ export const webSocketLines = [
   `Sec-WebSocket-Key: ${key}`,
 ] as const;
 
-/** What came back on a connection. */
+/** The bytes that came back on a connection. */
 export interface Heard {
   /** Complete final responses. */
   readonly responses: readonly Message[];
-  /** What follows them. */
+  /** The bytes after them. */
   readonly rest: string;
   readonly hasClosed: boolean;
 }
@@ -80,7 +80,7 @@ export class Exchanges {
     return { ...finalResponses(heard, method, hasClosed), hasClosed };
   }
 
-  /** What the server has got of those who are not honest, since the last `forget`. */
+  /** The requests that the server got from hostile clients since the last `forget`. */
   get got(): readonly Got[] {
     return this.upstream.got.filter(({ target }) => !target.includes('/honest-'));
   }

@@ -3,10 +3,10 @@ import { claimed, smuggled } from './requests.ts';
 
 type Field = readonly [name: string, value: string];
 
-/** What a client of HTTP/2 may send so that a proxy that writes HTTP/1.1 from it would write two requests, or lies. */
+/** Requests of an HTTP/2 client from which a proxy could write two HTTP/1.1 requests, or a false request. */
 export interface RawFrames {
   readonly name: string;
-  /** Fields before the ordinary ones, and in place of those with the same name. */
+  /** Fields that come before the ordinary fields, and replace ordinary fields of the same name. */
   readonly fields: (target: Target) => readonly Field[];
   readonly body?: (target: Target) => string;
   readonly trailers?: readonly Field[];
@@ -16,7 +16,7 @@ const whole = ({ host, path }: Target) => `GET ${path}${smuggled} HTTP/1.1\r\nHo
 const only = (...fields: Field[]) => fields;
 const hello = () => 'hello';
 
-/** All of them. The first ones are ordinary. */
+/** All of them. The first are ordinary. */
 export const rawFrames: readonly RawFrames[] = [
   { name: 'an ordinary request', fields: () => only() },
   { name: 'an ordinary body', fields: () => only([':method', 'POST']), body: hello },

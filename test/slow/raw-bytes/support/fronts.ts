@@ -4,7 +4,7 @@ import { Workspace } from '../../../harness/system/workspace.ts';
 /** A reverse proxy with its shortest configuration: it passes on all that it does not refuse by itself. */
 interface Front {
   readonly program: string;
-  /** Whether it speaks HTTP/2 without TLS to those who begin with it, at the same port or at one of its own. */
+  /** Whether it speaks HTTP/2 without TLS to clients that begin with HTTP/2, at the same port or at a separate port. */
   readonly http2: 'at the same port' | 'at its own port' | undefined;
   /**
    * @param port where it listens

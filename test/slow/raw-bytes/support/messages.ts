@@ -19,7 +19,8 @@ export const valuesOf = ({ headers }: Pick<Message, 'headers'>, name: string): r
  * Takes the first message off the bytes of a connection.
  *
  * @param hasBody whether it may have a body, by its line
- * @param untilClose whether a body without a length is complete, because the connection has closed; undefined: it has none
+ * @param untilClose whether a body without a length is complete, because the connection has closed; or undefined if it
+ * has no body
  * @returns undefined if it is not complete yet
  * @throws {Ambiguous}
  */

@@ -20,7 +20,7 @@ export interface RawRequest {
   readonly isRefused: boolean | undefined;
 }
 
-/** The path of requests that nobody may ever see behind the relay: they come without credentials. */
+/** The path of requests that must never arrive behind the relay, because they come without credentials. */
 export const smuggled = '/smuggled';
 
 /** Whom a client claims to be. */
@@ -45,7 +45,7 @@ function written(
 
 /** A whole request that nobody has checked. */
 const whole = ({ host, path }: Target) => `GET ${path}${smuggled} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
-/** The beginning of one: the next request on the same connection would complete it with its credentials. */
+/** The beginning of a request, which the next request on the same connection would complete with its credentials. */
 const beginning = ({ host, path }: Target) => `GET ${path}${smuggled} HTTP/1.1\r\nHost: ${host}\r\nX-Swallow: `;
 const chunk = (content: string) => `${content.length.toString(16)}\r\n${content}\r\n`;
 const chunked = (content: string) => `${chunk(content)}0\r\n\r\n`;
@@ -233,7 +233,7 @@ const requestLines: readonly (readonly [name: string, isRefused: boolean | undef
   ['preface of HTTP/2', true, () => 'PRI * HTTP/2.0'],
 ];
 
-/** Requests by methods that have no body, with one that is a request. */
+/** Requests with methods that have no body, and with a body that is a request. */
 const bodies: readonly RawRequest[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS'].flatMap((method) => [
   withMethod(
     method,

@@ -12,9 +12,12 @@ export interface Got extends Message {
 export class RecordingUpstream {
   /** The requests since the last `forget`. */
   readonly got: Got[] = [];
-  /** What came that is no request of the relay. */
+  /** The received bytes that are not a request of the relay. */
   readonly violations: string[] = [];
-  /** The bytes in place of an answer, by the request; undefined: an ordinary one. An empty text: none. */
+  /**
+   * The bytes that are sent instead of an answer, by the request. If undefined, an ordinary answer is sent, and if
+   * empty, nothing.
+   */
   answer: (request: Got) => { readonly bytes: string; readonly closes: boolean } | undefined = () => undefined;
   /** All that came on connections that speak no HTTP any more. */
   afterSwitch = '';

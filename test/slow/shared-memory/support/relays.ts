@@ -12,7 +12,7 @@ import {
   secretFile,
 } from '../../../harness/relay/relay-under-test.ts';
 
-/** Relays for one provider, and a balancer that gives each request to the next one. */
+/** Relays for one provider, and a balancer that gives each request to the next relay. */
 export class Relays {
   readonly provider: RefreshingProvider;
   readonly #flags: Flags;
@@ -65,14 +65,14 @@ export class Relays {
     return relay;
   }
 
-  /** Replaces each relay by a new one. */
+  /** Replaces each relay by a new relay. */
   async restart(): Promise<void> {
     const before = this.#relays;
     this.#relays = await Promise.all(before.map(() => this.#start()));
     await Promise.all(before.map((relay) => relay.stop()));
   }
 
-  /** Replaces one relay: the new one takes requests before the old one stops. */
+  /** Replaces one relay. The new relay takes requests before the old relay stops. */
   async replace(index: number): Promise<void> {
     const relay = await this.#start();
     const before = this.at(index);

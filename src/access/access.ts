@@ -141,21 +141,35 @@ function createProviderQuestions({ lookUpUser, askAccess }: Endpoints, by: Acces
     const record = await readRecord(evidence, observe, signal);
     const { access } = by.provider;
     const person = accountNameIn(record, access);
-    const faults = allows.map(() => createFaults());
-    const matches = await Promise.allSettled(
-      allows.map((allow, index) => !allow || askIfAllowed(allow, access, record, ask, faults[index]?.note)),
-    );
-    // A refusal counts even if another `allow` could not be asked.
-    const refusedBy = matches.findIndex((match) => match.status === 'fulfilled' && !match.value);
-    if (refusedBy !== -1) {
-      return { refusedBy, person, identity: undefined, fields: faults[refusedBy]?.all() };
-    }
-    for (const match of matches) {
-      if (match.status === 'rejected') throw match.reason;
-    }
+    const refusal = await findRefusal(allows, access, record, ask);
+    if (refusal !== undefined) return { ...refusal, person, identity: undefined };
     const identity = question && (await askForIdentity(question, access, record, ask));
     return { refusedBy: undefined, person, identity };
   };
+}
+
+/**
+ * Asks about each `allow` at once. A refusal counts even if another `allow` could not be asked.
+ *
+ * @returns the first `allow` that refuses the person; undefined if all match
+ * @throws {RelayError} if none refuses, and one could not be asked
+ */
+async function findRefusal(
+  allows: readonly (Allow | undefined)[],
+  access: AccessAnswers | undefined,
+  record: Item,
+  ask: Ask,
+): Promise<Pick<Verdict, 'refusedBy' | 'fields'> | undefined> {
+  const faults = allows.map(() => createFaults());
+  const matches = await Promise.allSettled(
+    allows.map((allow, index) => !allow || askIfAllowed(allow, access, record, ask, faults[index]?.note)),
+  );
+  const refusedBy = matches.findIndex((match) => match.status === 'fulfilled' && !match.value);
+  if (refusedBy !== -1) return { refusedBy, fields: faults[refusedBy]?.all() };
+  for (const match of matches) {
+    if (match.status === 'rejected') throw match.reason;
+  }
+  return undefined;
 }
 
 /** Turns the failure of a question into `access_unchecked`, unless it says what is wrong with the person or the token. */

@@ -6,7 +6,7 @@ import { createDoorLogins } from '../browsers/door-logins.ts';
 import type { ResourceConfig } from '../config/config.ts';
 import type { RequestState } from '../http/context.ts';
 import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
-import { resourceMetadataUrl } from '../routes/protected-resource.ts';
+import { resourceMetadataUrl } from '../routes/resource-metadata.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { httpGet, isNotFoundByRelay, redirectTarget } from './answer.ts';
 import type { CheckContext } from './context.ts';

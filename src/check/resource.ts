@@ -2,7 +2,7 @@ import type { ResourceConfig } from '../config/config.ts';
 import { issuersOf } from '../config/registration-config.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { checkPath } from '../paths.ts';
-import { resourceMetadataUrl } from '../routes/protected-resource.ts';
+import { resourceMetadataUrl } from '../routes/resource-metadata.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { httpGet, isNotFoundByRelay } from './answer.ts';
 import { checkBrowserLogin } from './browser-login.ts';

@@ -1,4 +1,4 @@
-import type { MachineCredentials } from '../front-ends/machine.ts';
+import type { MachineCredentials } from '../front-ends/machine-credentials.ts';
 import { readPublicKeys } from '../oauth/public-keys.ts';
 import { readSecrets } from './key-file.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';

@@ -23,7 +23,7 @@ import { createOriginMatcher, type OriginPattern } from '../origins/origin-patte
 import { findRedirectUri, pageOriginsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Sessions } from '../session/sessions.ts';
-import type { MachineCredentials } from './machine.ts';
+import type { MachineCredentials } from './machine-credentials.ts';
 
 /** A front end as the configuration has it. */
 export interface FrontEndSettings {

@@ -13,8 +13,8 @@ import { createCodes } from './codes.ts';
 import { createNonces, createProofs } from './dpop-proofs.ts';
 import { createAssertions } from './machine-assertions.ts';
 import { createRedemptions } from './redemptions.ts';
+import { createRefreshes } from './refresh-once.ts';
 import { createRefreshTokens } from './refresh-tokens.ts';
-import { createRefreshes } from './refreshes.ts';
 import { createGenerations } from './rotation-and-reuse.ts';
 
 /** The memory of a process for grants. It survives a reload of the configuration. */

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { frontEndForBrowsers, identifyUserBase, personSourceOf } from '../config/registration-config.ts';
 import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
-import { audienceOfMachine, credentialIds } from '../front-ends/machine.ts';
+import { audienceOfMachine, credentialIds } from '../front-ends/machine-credentials.ts';
 import type { Grants } from '../grants/grants.ts';
 import { type AccessTokenContent, browserCookie, createAccessTokens } from '../resources/access-tokens.ts';
 import { createDoor, type Door } from '../resources/door.ts';

@@ -13,7 +13,8 @@ import type { Doors } from '../resources/door.ts';
 import type { Streams } from '../resources/streams.ts';
 import { answerAtDoor } from '../routes/enter-door.ts';
 import { type GatewayContext, gateway } from '../routes/gateway.ts';
-import { answerWithChallenge, resourceMetadataPaths } from '../routes/protected-resource.ts';
+import { answerWithChallenge } from '../routes/protected-resource.ts';
+import { resourceMetadataPaths } from '../routes/resource-metadata.ts';
 import { createPathFinder } from './api-paths.ts';
 
 /** The address of a resource whose requests pass through the relay. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { issuersOf } from '../config/registration-config.ts';
 import type { Context, Handler } from '../http/context.ts';
-import { bareMetadataPath, resourceMetadata, resourceMetadataPaths } from '../routes/protected-resource.ts';
+import { bareMetadataPath, resourceMetadata, resourceMetadataPaths } from '../routes/resource-metadata.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /**

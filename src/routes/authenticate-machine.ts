@@ -1,7 +1,7 @@
 import { isFailure, RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { Served } from '../front-ends/front-ends.ts';
-import { findSecret, hashPublicKey, type MachineCredentials } from '../front-ends/machine.ts';
+import { findSecret, hashPublicKey, type MachineCredentials } from '../front-ends/machine-credentials.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type ClaimedCredentials, readClientCredentials } from '../oauth/client-credentials.ts';

@@ -1,6 +1,6 @@
 import { machineIdentity } from '../access/identity.ts';
 import { nowInSeconds } from '../clock.ts';
-import { audienceOfMachine } from '../front-ends/machine.ts';
+import { audienceOfMachine } from '../front-ends/machine-credentials.ts';
 import { newLoginId } from '../grants/refresh-tokens.ts';
 import { requireResource } from '../resources/resource.ts';
 import type { MachineRequest } from './authenticate-machine.ts';

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
-import type { Refreshes } from '../grants/refreshes.ts';
+import type { Refreshes } from '../grants/refresh-once.ts';
 import { type Context, clientGoneSignal, readQuery, recordCall } from '../http/context.ts';
 import type { RegistrationSource } from '../login/registration.ts';
 import { createExpiringSecrets } from '../memory/expiring-map.ts';
 import type { Query } from '../oauth/query.ts';
-import { renewSession } from './session.ts';
+import { renewSession } from './session-endpoints.ts';
 import type { OpenSession, SessionRequests } from './session-requests.ts';
 
 /** Milliseconds for which a session is not renewed again after a renewal that did not help. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
 import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
-import { createRefreshes, type Refreshes } from '../../src/grants/refreshes.ts';
+import { createRefreshes, type Refreshes } from '../../src/grants/refresh-once.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { sharedHome } from '../harness/system/shared-home.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import { createRefreshes } from '../../src/grants/refreshes.ts';
+import { createRefreshes } from '../../src/grants/refresh-once.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import { createRefreshes } from '../../src/grants/refreshes.ts';
+import { createRefreshes } from '../../src/grants/refresh-once.ts';
 import { createCounters } from '../../src/memory/counters.ts';
 import { createHighestLists } from '../../src/memory/highest-lists.ts';
 import type { Home } from '../../src/memory/home.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
-import { createRefreshes } from '../../src/grants/refreshes.ts';
+import { createRefreshes } from '../../src/grants/refresh-once.ts';
 import { createCounters } from '../../src/memory/counters.ts';
 import { hashSharedName } from '../../src/memory/kinds.ts';
 import { createMarks } from '../../src/memory/marks.ts';

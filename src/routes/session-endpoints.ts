@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { isFailure, RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import type { GrantMemory } from '../grants/grants.ts';
-import type { Refreshes } from '../grants/refreshes.ts';
+import type { Refreshes } from '../grants/refresh-once.ts';
 import { type Context, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';

@@ -1,0 +1,43 @@
+import type { Middleware } from 'koa';
+import { makePublic } from '../http/cors.ts';
+import type { Resource } from '../resources/resource.ts';
+
+/** Where clients look for metadata that know only the host of a resource. */
+export const bareMetadataPath = '/.well-known/oauth-protected-resource';
+
+/** The paths of a resource's metadata, with and without a slash at the end. @see RFC 9728 §3.1 */
+export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlySet<string> {
+  const { pathname } = new URL(url);
+  return new Set([bareMetadataPath + pathname, bareMetadataPath + pathname.replace(/\/$/, '')]);
+}
+
+/** The URL that leads clients to the metadata of a resource. */
+export function resourceMetadataUrl({ url }: Pick<Resource, 'url'>): string {
+  const [path = ''] = resourceMetadataPaths({ url });
+  return new URL(url).origin + path;
+}
+
+/**
+ * `GET /.well-known/oauth-protected-resource<path>`: tells clients where to log in for a resource.
+ *
+ * @param authorizationServers the issuers where clients can log in for it
+ * @see RFC 9728 §3.2
+ */
+export function resourceMetadata(
+  { name, url, scope }: Pick<Resource, 'name' | 'url' | 'scope'>,
+  authorizationServers: readonly string[],
+): Middleware {
+  const metadata = {
+    resource: url,
+    authorization_servers: authorizationServers,
+    bearer_methods_supported: ['header'],
+    scopes_supported: scope?.split(' '),
+    resource_name: name,
+  };
+  return async (ctx) => {
+    // A cached answer must not name the origin of its first reader, because browsers would refuse it to all others.
+    makePublic(ctx);
+    ctx.set('Cache-Control', 'public, max-age=60');
+    ctx.body = metadata;
+  };
+}

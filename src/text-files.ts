@@ -74,7 +74,7 @@ export function isMissingFile(path: string, readFile: ReadFile, orBlank = false)
     const isBlank = readFile(path).text.trim() === '';
     return orBlank && isBlank;
   } catch (error) {
-    // Any other error concerns an existing file.
+    // Any other error means that the file exists, but cannot be read.
     return codeOf(error) === 'ENOENT';
   }
 }

@@ -85,15 +85,21 @@ function checkScopes(
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [notChecked('a GitHub App needs permissions for it', permissions)];
   }
-  // Unless a preset says it, it is not certain which scope grants a claim.
-  const { access } = provider;
-  const isUncertain = access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
-  const hint = `${fix}, if the provider has that; check --login shows what it answers`;
-  return [isUncertain ? warning(message, hint) : problem(message, fix)];
+  if (!isAccessSetByHand(provider)) return [problem(message, fix)];
+  return [warning(message, `${fix}, if the provider has that; check --login shows what it answers`)];
 }
 
 /**
- * The words to add to the scope of a login. Words that the provider does not list are left out, because they would
+ * Whether settings such as `user-id` describe the people of a provider, and not a preset or OpenID Connect alone. Then it
+ * is not certain which scope the provider wants.
+ */
+function isAccessSetByHand({ access }: Partial<Provider>): boolean {
+  // Settings replace only the rules for users and addresses of OpenID Connect.
+  return access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
+}
+
+/**
+ * Finds the words to add to the scope of a login. Words that the provider does not list are left out, because they would
  * grant nothing.
  *
  * @param needed a list of alternatives for each need. Any of them is enough, and the first is recommended

@@ -22,7 +22,7 @@ export function checkAddresses(
   provider: Provider | undefined,
 ): Finding[] {
   const relay = new URL(callbackUri);
-  // Programs, and pages that are not known yet, have no origin.
+  // Programs and pages that are not known yet have no origin. The relay's own origin then causes no warning.
   const frontEnd = new URL(exampleOrigin(origin ?? relay.origin));
   const { authorizeUrl, tokenUrl, userUrl } = provider ?? {};
   const endpoints = [authorizeUrl, tokenUrl, userUrl].flatMap((url) => url ?? []);
@@ -64,16 +64,18 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
     return baseUrlFindings.notChecked(why);
   }
   const { config, frontEnd } = context;
-  const isOfFile = config.frontEnds.some(({ name }) => name === frontEnd.name);
-  const answer = await httpGet(context, isOfFile ? buildStartUrl(context) : config.baseUrl + browserStartPath(context));
-  if ('status' in answer) return isOfFile ? judgeStart(context, answer) : judgeBrowserStart(context, answer);
+  // Without a configured front end, only browsers at a resource log in.
+  const isConfigured = config.frontEnds.some(({ name }) => name === frontEnd.name);
+  const startUrl = isConfigured ? buildStartUrl(context) : config.baseUrl + browserStartPath(context);
+  const answer = await httpGet(context, startUrl);
+  if ('status' in answer) return isConfigured ? judgeStart(context, answer) : judgeBrowserStart(context, answer);
   const { message, fix, failsForEveryone } = answer;
   return failsForEveryone
     ? baseUrlFindings.problem(message, fix)
     : baseUrlFindings.notChecked(message, `${startAdvice}; otherwise ${fix}`);
 }
 
-/** Where the logins of browsers at a resource start, if nobody else logs in. */
+/** The path at which browsers start their logins at the resource of the front end. */
 const browserStartPath = ({ registration, frontEnd }: CheckContext) =>
   doorStartPath(registration.name, frontEnd.resources[0] ?? '');
 
@@ -153,13 +155,13 @@ function judgeStart(context: CheckContext, answer: UpstreamResponse): Finding {
   return judgeOtherAnswer(context, answer, registrationPath(registration.name));
 }
 
-/** Judges an answer that no start of a login at a relay can give. @param at below the base URL */
-function judgeOtherAnswer({ config, describe }: CheckContext, answer: UpstreamResponse, at: string): Finding {
+/** Judges an answer that no start of a login at a relay can give. @param startPath the requested path below the base URL */
+function judgeOtherAnswer({ config, describe }: CheckContext, answer: UpstreamResponse, startPath: string): Finding {
   const { notChecked, problem } = baseUrlFindings;
   const { status } = answer;
   if (isGatewayError(status)) return notChecked(`no relay is ready there (status ${status})`, startAdvice);
   const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
-  const path = new URL(config.baseUrl + at).pathname;
+  const path = new URL(config.baseUrl + startPath).pathname;
   if (isNotFoundByRelay(answer)) {
     return problem(
       `a relay answers at ${path}, but has no login there`,

@@ -19,7 +19,7 @@ const pkce = findingsOn('PKCE');
  */
 export async function checkAuthorizationEndpoint(context: ProviderContext): Promise<Finding[]> {
   const usesPkce = context.provider.pkce;
-  // The configured request comes first, because people get its answer.
+  // The configured request is sent first, because it is the request of real logins.
   const url = buildAuthorizationUrl(context, usesPkce);
   const answer = await requestLikeBrowser(context, url);
   if ('fix' in answer) return [judgeUnreached(answer, url)];
@@ -86,7 +86,7 @@ async function findFault(context: ProviderContext, url: string): Promise<Finding
   return 'fix' in answer ? judgeUnreached(answer, url) : judgeAnswer(answer, url, context);
 }
 
-/** Only browsers use this endpoint, so it need not be reachable from here, unless it fails for everybody. */
+/** Judges an endpoint that was not reached. Only browsers use it, so that it may be unreachable from this machine. */
 function judgeUnreached(unreached: Unreached, url: string): Finding {
   const { message, fix } = unreached;
   const onlyForBrowsers = explainIfOthersMayReach('browsers', unreached);

@@ -32,7 +32,7 @@ export interface CheckReport {
   /** The URLs to register by the words in their paths, if there are several. */
   readonly callbackUrls?: Readonly<Record<string, string>>;
   readonly cms?: ReturnType<typeof cmsConfigs>;
-  /** Only with `--login`. */
+  /** The answers of the provider to the login that `--login` waits for. */
   readonly answers?: readonly ShownAnswer[];
   readonly findings: readonly Finding[];
 }
@@ -125,7 +125,11 @@ async function callAddresses({ config, readings }: ConfigReading, isFromFile: bo
     return { ...naming, config, registration, frontEnd, client };
   };
 
-  /** @param ofPages the findings on pages, which are shown between those on addresses and those on the provider */
+  /**
+   * Checks the addresses and the provider of one login.
+   *
+   * @param ofPages the findings on pages, which are shown before the findings on the provider
+   */
   async function checkLogin(context: CheckContext, ofPages?: Promise<Finding[]>) {
     const ofBaseUrl = Promise.all([checkBaseUrl(context), checkCallbackPath(context)]);
     const { findings: ofDiscovery, provider } = await checkDiscovery(context);

@@ -13,7 +13,7 @@ import { explainCall } from './unreached.ts';
 
 const discovery = findingsOn('discovery');
 
-/** Reads the provider's metadata from its issuer, as a relay does when it starts. Without an issuer, finds nothing. */
+/** Reads the provider's metadata from its issuer, as a relay does when it starts. A known provider needs no discovery. */
 export async function checkDiscovery(context: CheckContext) {
   const { registration, client } = context;
   const { provider: settings } = registration;

@@ -68,6 +68,6 @@ function describeStrayWord(word: string, command: Command | undefined, program: 
     word,
     commands.map((candidate) => candidate.name()),
   );
-  // A word may be quoted if it is close to a command, because it is no secret then.
+  // A word that is close to the name of a command is no secret, so it can be quoted.
   return close === undefined ? 'unknown command or unexpected argument' : `unknown command ${word}${didYouMean(close)}`;
 }

@@ -161,4 +161,5 @@ export function refreshPolicyOf(
   return mode !== 'off' && isKeySafe ? { mode, lifetime, rotates: kind === 'native' } : undefined;
 }
 
+/** Whether the logins of a front end are sessions, whose tokens only a cookie of the relay holds. */
 export const hasSessions = ({ tokenDelivery }: FrontEndConfig) => tokenDelivery === 'session';

@@ -24,14 +24,14 @@ const scripts = {
 };
 const usualRelay = 'http://localhost:8000';
 
-/** Addresses of the demo besides the front end's. */
+/** The other addresses of the demo, which the pages need. */
 type Links = Readonly<Record<'relayUrl' | 'dashboardUrl', string>>;
 
 /**
- * Serves the front end of the demo: a page for each delivery, its files, the notes, and the requests to the relay.
+ * Creates the server of all front ends of the demo: a page for each delivery, its files, the notes, and the requests to
+ * the relay.
  *
- * @param links where other pages of the demo are
- * @param steps the requests to the relay, for the pages
+ * @param steps the requests to the relay, which the pages show
  */
 export function createFrontEnd(links: Links, pages: readonly Delivery[], steps: Steps): RequestListener {
   const { relayUrl } = links;

@@ -29,8 +29,8 @@ const [exampleLines = ''] = /<p id="greeting">.*<\/script>/s.exec(example) ?? []
 export function parseOwnPage(flags: { origin?: string; tokenDelivery?: string }) {
   const { origin: address, tokenDelivery: delivery } = flags;
   if (address === undefined && delivery === undefined) return undefined;
-  const origin = parse('--origin', schemas.origin, address);
-  const tokenDelivery = parse('--token-delivery', schemas.tokenDelivery, delivery ?? 'query');
+  const origin = parseFlag('--origin', schemas.origin, address);
+  const tokenDelivery = parseFlag('--token-delivery', schemas.tokenDelivery, delivery ?? 'query');
   if (tokenDelivery === 'session' && !/^http:\/\/localhost(:|$)/.test(origin)) {
     throw new ConfigError([
       '--token-delivery session needs a page at http://localhost: the cookie stays on the relay’s own site',
@@ -40,7 +40,7 @@ export function parseOwnPage(flags: { origin?: string; tokenDelivery?: string })
 }
 
 /** Validates the value of a flag. @throws {ConfigError} */
-function parse<Output>(flag: string, schema: v.GenericSchema<unknown, Output>, value: unknown) {
+function parseFlag<Output>(flag: string, schema: v.GenericSchema<unknown, Output>, value: unknown) {
   const { success, output, issues } = v.safeParse(schema, value, { abortPipeEarly: true });
   if (success) return output;
   throw new ConfigError([`${flag} ${issues[0].message}`]);

@@ -15,7 +15,7 @@ import { type Finding, findingsOn } from '../finding.ts';
 import { describeFaults, describePerson, judgePerson } from './person.ts';
 import type { Trial } from './trial.ts';
 
-/** The ways to log in that are checked at most, because each may need several calls. */
+/** The number of ways to log in after which the check stops, because each may need several calls. */
 const maxWays = 50;
 
 /** A way to log in at a registration: a front end, for a resource or for the provider's API. */

@@ -61,7 +61,7 @@ export function recordCalls(client: UpstreamClient) {
   return {
     client: { ...client, call },
     made: made as readonly MadeCall[],
-    /** Names what the calls from now on are for. */
+    /** Sets the purpose of all further calls. */
     setPurpose(next: string): void {
       purpose = next;
     },

@@ -40,7 +40,7 @@ const verifiedNames = [
   'verifiedat',
 ];
 
-/** Characters of a text about the person that are shown at most. */
+/** The number of characters after which a text about the person is cut off. */
 const longestText = 100;
 
 /** Shortens a text about the person for the operator's terminal. Of an e-mail address, it shows only the domain. */
@@ -173,7 +173,7 @@ function adviseOnUnverifiedAddress({ describeOfProvider }: Trial, record: Item, 
   ];
 }
 
-/** An address is no login name, because anybody may be able to set it. */
+/** Whether a value may be a login name. An e-mail address is none, because anybody may be able to set it. */
 const isNameLike = (value: unknown) => typeof value === 'string' && value !== '' && !hasAtSign(value);
 const isTrueOrFalse = (value: unknown) => value === false || isTrue(value);
 const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;

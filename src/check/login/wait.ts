@@ -21,7 +21,7 @@ export interface Operator {
 }
 
 const loginFindings = findingsOn('login');
-/** The connections at the same time: enough for one browser, probes, and a few other visitors. */
+/** The number of connections at the same time. It is enough for one browser, probes, and a few other visitors. */
 const connections = 100;
 
 /** Listens where the relay would, and waits for the login. @returns what the provider granted, or why nothing came */

@@ -24,7 +24,7 @@ export async function demo(flags: DemoFlags): Promise<void> {
   await running.close();
 }
 
-/** The text for the terminal once the demo has started. */
+/** Describes the running demo for the terminal. */
 export function describeDemo(demo: Omit<Demo, 'close'>): string {
   const { frontEndUrl, notesUrl, relayUrl, providerUrl, dashboardUrl, own, movedOn } = demo;
   return `

@@ -28,8 +28,10 @@ function checkBrowser(resource: ResourceReading, { relay, resources, frontEnds }
 function reportHiddenPages({ values, reportFault }: FrontEndReading, { name, values: { url = '' } }: ResourceReading) {
   const host = URL.parse(url)?.host;
   const isHidden = (page: string) => {
-    const place = URL.parse(page);
-    return place !== null && place.host === host && doPathsOverlap(ownPrefix, place.pathname) && place.pathname !== '/';
+    const pageUrl = URL.parse(page);
+    if (pageUrl === null || pageUrl.host !== host) return false;
+    // The root of the host overlaps with every path, but it is not hidden.
+    return pageUrl.pathname !== '/' && doPathsOverlap(ownPrefix, pageUrl.pathname);
   };
   const why = `is below ${ownPrefix}, where the relay answers at the host of resources.${name}`;
   if (isHidden(values.frontendUrl?.href ?? '')) reportFault('frontendUrl', why);

@@ -52,10 +52,11 @@ function findRegistrationPath(
 ): string | undefined {
   const { registration: word = '' } = namesInPath(path);
   const wordsOf = ({ name, values }: RegistrationReading) => [name, values.provider ?? name];
-  // A registration may state its own default path, such as /auth/github/callback.
+  const takenByOthers = registrations.filter((other) => other !== reading).flatMap(wordsOf);
+  const taken = [...takenByOthers, ...endpointNames.withSessions, ...endpointNames.withResources];
+  // A registration may state its own default path, such as /auth/github/callback, but no other path below its own.
   const isOwnDefault = wordsOf(reading).some((own) => own !== '' && isSame(path, defaultCallbackPath(own)));
-  const owners = isOwnDefault ? registrations.filter((other) => other !== reading) : registrations;
-  const taken = [...owners.flatMap(wordsOf), ...endpointNames.withSessions, ...endpointNames.withResources];
+  if (!isOwnDefault) taken.push(...wordsOf(reading));
   return taken.some((name) => name.toLowerCase() === word) ? registrationPath(word) : undefined;
 }
 

@@ -11,7 +11,7 @@ import { describeDelivery } from './describe-delivery.ts';
 export function checkListening(relay: RelayReading): void {
   const { values, environment, isGiven, describe, reportFault } = relay;
   const isDefault = !isGiven('baseUrl');
-  // The packaged systemd service has an empty variable, to be filled in: browsers elsewhere cannot reach the default.
+  // The packaged systemd service leaves the variable empty, because browsers elsewhere could not reach the default URL.
   const isLeftEmpty = isDefault && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isLeftEmpty) {
     reportFault('baseUrl', 'is empty: set it to the public URL of this service');

@@ -48,7 +48,7 @@ export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
     lineCounter: lines,
   });
   const faults = findSyntaxFaults(document, text);
-  // One mistake can make everything that follows wrong.
+  // Only the first faults are reported, because one mistake can cause a fault in every line that follows.
   for (const [offset, message] of faults.slice(0, 10)) report(positionAt(offset), message);
   return faults.length > 0 ? undefined : createYaml(document, positionAt, report);
 }

@@ -8,6 +8,7 @@ import { createFileRowMaker } from './setting.ts';
 const longestName = 255;
 const visible = /^[^\p{C}]+$/u;
 
+/** Whether a text can be a name at a provider: visible characters without spaces around them, and not too many. */
 const isName = (text: string) => visible.test(text) && text.trim() === text && text.length <= longestName;
 
 /** A schema for names with line breaks between them, each of which matches a pattern. */

@@ -1,5 +1,6 @@
 import { type Failures, withSameAnswer } from './failure.ts';
 
+/** Failures of front ends and their clients: of OAuth requests, tokens, proofs and registrations. */
 export const frontEndFailures = {
   ...withSameAnswer('unauthorized_client', {
     client_unknown: 'The client_id is missing or given more than once, or no front end of this relay has it.',

@@ -3,6 +3,7 @@ import { type Failures, withSameAnswer } from './failure.ts';
 const tooManyRequests = { status: 429 };
 const inASecond = { status: 503, headers: { 'Retry-After': '1' } };
 
+/** Failures of HTTP requests, for any purpose. */
 export const httpFailures = {
   ...withSameAnswer(tooManyRequests, {
     rate_limited: 'Too many requests come from this address. Nothing is lost: try again in a minute.',

@@ -1,5 +1,6 @@
 import { type Failures, temporaryFailure, withSameAnswer } from './failure.ts';
 
+/** Failures of the provider, and of the calls to it. */
 export const providerFailures = {
   ...withSameAnswer('invalid_grant', {
     code_refused: 'Token retrieval failed: the provider refused the authorization code. Start the login again.',

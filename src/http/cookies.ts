@@ -39,6 +39,7 @@ export function createCookieWriter(kind: CookieKind, secure: boolean, sameSite: 
   };
 }
 
+/** Whether a `Cookie` header contains a cookie that may be the relay's. */
 export function hasRelayCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Handler } from './context.ts';
 
+/** The security headers of every response. Pages replace some of them. */
 export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

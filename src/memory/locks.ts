@@ -4,6 +4,7 @@ import { createExpiringMap } from './expiring-map.ts';
 /** Creates a value that no other lock has. It begins with a letter with which no sealed text begins. */
 export const createLock = () => `L${randomBytes(9).toString('base64url')}`;
 
+/** Whether a value in the shared memory is a lock of a relay. */
 export function isLock(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('L');
 }

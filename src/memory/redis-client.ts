@@ -10,6 +10,7 @@ interface Address {
   readonly name: string;
 }
 
+/** How the server of the shared memory is reached. */
 export interface RedisSettings {
   readonly address: string;
   readonly password?: Secret | undefined;

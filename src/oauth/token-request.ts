@@ -10,12 +10,14 @@ import {
 import { optionalParameter, withParameters } from './query.ts';
 import { scopeInRequest } from './scope.ts';
 
+/** An authorization code of the provider. */
 export interface CodeGrant {
   readonly code: string;
   /** Undefined if the authorization request had no challenge. @see RFC 7636 §4.5 */
   readonly codeVerifier: string | undefined;
 }
 
+/** A refresh token of the provider. */
 export interface RefreshGrant {
   readonly refreshToken: string;
   /** A part of the granted scope (default: all of it). */

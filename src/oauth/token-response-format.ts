@@ -2,6 +2,7 @@ import { type ProviderErrorCode, readProviderErrorCode } from '../providers/erro
 import { isObject, type JsonObject, parseJsonObject } from './json.ts';
 import { parseQuery } from './query.ts';
 
+/** Whether a status is any 2xx. */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** Whether a status is 200, the only one that the contract accepts. */

@@ -29,6 +29,7 @@ export async function openMetricsPort(
   }
 }
 
+/** The port of the metrics, with the names under which it may be asked. */
 export interface MetricsPort extends Port {
   readonly names: readonly string[];
 }

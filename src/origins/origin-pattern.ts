@@ -49,9 +49,11 @@ export function toRegExpSource(pattern: OriginPattern): string {
   return `^${escapeText(before)}${formWithoutAnchors}${escapeText(after)}$`;
 }
 
+/** Whether a pattern allows an origin. */
 export const matches = (pattern: OriginPattern | undefined, origin: string): boolean =>
   allowedOrigin(pattern, origin) !== undefined;
 
+/** Whether a pattern allows several origins. */
 export const hasStar = (pattern: OriginPattern): boolean => pattern.includes('*');
 
 /** Whether a pattern allows every port of this machine. */

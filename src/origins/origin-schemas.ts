@@ -57,6 +57,7 @@ const hasUserOrFragment = ({ username, password, href }: URL) => username + pass
 
 export const maxRedirectUriLength = 512;
 
+/** A redirect URI of a front end: a page, or an address that opens an app. */
 export const redirectUri = v.pipe(
   v.string(),
   v.maxLength(maxRedirectUriLength, `must have at most ${maxRedirectUriLength} characters`),
@@ -115,6 +116,7 @@ export const originPattern = v.pipe(
   v.transform((uri): OriginPattern => originOf(uri)),
 );
 
+/** The origins of a front end, separated by spaces. */
 export const originPatterns = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
@@ -140,6 +142,7 @@ function isNativeOrigin(text: string): boolean {
   return url !== null && (extensionSchemes.test(scheme) || isAppScheme(scheme));
 }
 
+/** The origins of an app's or extension's own pages, separated by spaces. */
 export const nativeOrigins = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),

@@ -26,6 +26,7 @@ export function originOf(redirectUri: RedirectUri): OriginPattern {
 
 const thisMachine = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(:\d+|:\*)?(?=\/)/;
 
+/** Whether a redirect URI is at a loopback address of this machine, with plain http. */
 export const isOnThisMachine = (uri: RedirectUri): boolean => thisMachine.test(uri);
 
 /**

@@ -18,6 +18,7 @@ export type ExtraParameters = [name: string, value: string][];
 
 export type TokenKind = 'access_token' | 'refresh_token';
 
+/** How the provider revokes tokens. */
 export interface Revocation {
   readonly url: string;
   readonly request: RevocationRequest;
@@ -36,6 +37,7 @@ export type RevocationRequest =
   /** GitHub's: a DELETE with the credentials in the Authorization header, and the token in JSON. */
   | 'github';
 
+/** The rules of `allow` about people. */
 export const accessRules = ['users', 'organizations', 'teams', 'emails', 'emailDomains', 'groups'] as const;
 
 export type AccessRule = (typeof accessRules)[number];
@@ -85,6 +87,7 @@ export interface PersonValues extends AccessSource {
   readonly isDomain?: true;
 }
 
+/** How a provider answers one rule, or why it cannot. */
 export type AccessAnswer = Membership | PersonValues | { readonly kind: 'cannot'; readonly why: string };
 
 /** The answers that a provider can give about who may log in. */

@@ -119,6 +119,7 @@ const giteaAt = (host: string) =>
     lookupRefusals: giteaRefusals,
   }) as const;
 
+/** Services and servers that host source code. */
 export const sourceCodeHosts: readonly Preset[] = [
   github,
   {

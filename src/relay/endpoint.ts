@@ -29,6 +29,7 @@ export interface Endpoint {
   readonly handle: Handler;
 }
 
+/** The warnings and limits that the endpoints of a relay share. */
 export interface EndpointContext {
   /** Creates a handler that warns about requests of pages that belong to no front end. */
   readonly createOriginWarning: (readers: Readers) => Handler;

@@ -17,6 +17,7 @@ const idleSweep = 100;
 // The number of connections that can wait during a restart. The system may lower it.
 const backlog = 65_535;
 
+/** A port to open. */
 export interface Port {
   readonly host: string;
   readonly port: number;

@@ -28,6 +28,7 @@ export function tlsOptions({ chain, key }: Certificate): SecureContextOptions {
   };
 }
 
+/** A certificate with its chain and key, and the files that they come from. */
 export interface Certificate {
   readonly chain: string;
   readonly key: Secret;

@@ -97,6 +97,7 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
+/** The agents of Node.js for both schemes. */
 export interface Agents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;

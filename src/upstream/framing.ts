@@ -1,5 +1,6 @@
 import type { Method } from 'got';
 
+/** Whether requests of the relay with this method may have a body. */
 export const mayHaveBody = (method: Method): boolean => method !== 'GET' && method !== 'HEAD';
 
 /**

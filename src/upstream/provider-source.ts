@@ -21,6 +21,7 @@ export interface ProviderSource {
 /** Why there is no provider: it is not discovered yet, or its metadata say that no login can work there. */
 type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
 
+/** The result of an attempt at discovery, as the log shows it. */
 export type DiscoveryAttempt =
   | { readonly outcome: 'discovered' }
   | {

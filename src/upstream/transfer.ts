@@ -11,6 +11,7 @@ import type { StreamedRequest, StreamedResponse } from './messages.ts';
 import type { ClientsTurn, TransferTimeout } from './timeouts.ts';
 import { Tunnel } from './websocket-tunnel.ts';
 
+/** A call with streamed bodies, which may need several attempts. */
 export interface StreamedCall {
   readonly request: Omit<StreamedRequest, 'holder' | 'evict'>;
   readonly mostBytes: number;

@@ -116,7 +116,7 @@ describe('allow', () => {
     const names = { emails: 'a@example.com', 'email-domains': 'example.com', teams: 'a/b' };
     const name = (names as Record<string, string>)[rule] ?? 'name';
 
-    it(`says why ${provider.slice(0, 40)} cannot answer ${rule}, for a front end too`, () => {
+    it(`says why ${provider.slice(0, 40)} cannot answer ${rule}, and also for a front end`, () => {
       const message = `allow.${rule} cannot be asked at the provider p: ${reason}`;
       const allow = `allow: { ${rule}: ["${name}"] }`;
       expect(faultOf(file(`${provider}, ${allow}`))).to.contain(`providers.p.${message}`);

@@ -88,7 +88,7 @@ describe('a person who may not log in', () => {
     expect(givesAway(answer)).to.equal(false);
   });
 
-  it('gets nothing by two callbacks at once, also while the answer of the provider is late', async () => {
+  it('gets nothing by two callbacks at once, even while the answer of the provider is late', async () => {
     await relay().guard({ frontEnd: `token-delivery: query, ${everybodyElse}` });
     let release = () => {};
     const late = new Promise<void>((resolve) => {

@@ -121,7 +121,7 @@ describe('who may log in, at a refresh', () => {
     expect((await refresh(first)).json).to.include({ error: 'invalid_grant' });
   });
 
-  it('is asked within an hour for sessions, also if nothing refreshes them', async () => {
+  it('is asked within an hour for sessions, even if nothing refreshes them', async () => {
     const page = await session();
     relay().provider.mood.expiresIn = undefined;
     expect((await page.lookUp()).status).to.equal(200);

@@ -11,7 +11,7 @@ type Name = (typeof names)[number];
 const urls: Readonly<Record<Name, string>> = { wiki, board };
 const doorCookie = '__Host-Http-lr_door';
 
-describe('what is sealed for one resource, in one kind', () => {
+describe('a text that is sealed for one resource and one purpose', () => {
   const relay = doorRelay();
   /** Every sealed text, by what it is and for which resource. */
   const texts = new Map<string, string>();

@@ -285,7 +285,7 @@ describe('an application behind the relay, in a browser', () => {
     expect((await person.open(`${wiki}/`, fetching)).headers['content-type']).to.include('json');
   });
 
-  it('streams events until the login ends: by a logout, by the end of the cookie, and by a reload', async () => {
+  it('streams events until the login ends by a logout, by the end of the cookie, or by a reload', async () => {
     const streamed = (response: ServerResponse) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('data: 1\n\n');

@@ -103,7 +103,7 @@ describe('the login of a browser at a resource', () => {
     expect(jsonOf(await person.open(`${wiki}/.login-relay/user`))).to.include({ sub: ada.sub });
   });
 
-  it('has nothing else below /.login-relay/, and no such addresses at another host', async () => {
+  it('has no other addresses below /.login-relay/, and no such addresses at another host', async () => {
     await person.visit(`${wiki}/`);
     for (const path of ['', 'choose', 'callback/', 'logout/x', 'user%2f', '%63allback']) {
       expect((await person.open(`${wiki}/.login-relay/${path}`)).status, path).to.equal(404);
@@ -135,7 +135,7 @@ describe('the login of a browser at a resource', () => {
   });
 });
 
-describe('what a request without a good cookie gets at a resource', () => {
+describe('the answer of a resource to a request without a valid cookie', () => {
   const relay = doorRelay();
 
   it('is a login only for a page in a window', async () => {

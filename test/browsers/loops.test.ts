@@ -135,7 +135,7 @@ describe('a login of a browser at a resource that cannot end', () => {
   });
 });
 
-describe('what answers for a proxy that cannot pass on the answer of the check', () => {
+describe('the answer for a proxy that cannot pass on the answer of the check', () => {
   const relay = doorRelay();
   beforeEach(async () => await relay().restart(settings));
   const answer = { endpoint: 'answer' };

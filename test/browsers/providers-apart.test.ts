@@ -120,7 +120,7 @@ describe('people of several providers at a resource', () => {
   });
 });
 
-describe('what is of one provider, at the other', () => {
+describe('a text of one provider, at the other provider', () => {
   /** Begins a login of a browser, up to the code of the relay. */
   async function begin(person: DoorBrowser, registration: Registration) {
     const page = await person.visit(`${wiki}/notes`);
@@ -132,7 +132,7 @@ describe('what is of one provider, at the other', () => {
   }
   const isIn = async (person: DoorBrowser) => (await person.open(`${wiki}/x`, fetching)).status === 200;
 
-  it('is no ticket: the start of a login is for one provider', async () => {
+  it('is not accepted as a ticket, because the start of a login is for one provider', async () => {
     const person = relay().person();
     const { start } = await begin(person, 'provider');
     const other = new URL(start);
@@ -142,7 +142,7 @@ describe('what is of one provider, at the other', () => {
     expect(answer.headers['location']).to.equal(undefined);
   });
 
-  it('is no callback: neither its code nor its state is accepted, and nothing reaches the other provider', async () => {
+  it('is not accepted as a callback, by its code or its state, and nothing reaches the other provider', async () => {
     const person = relay().person();
     const other = relay().person();
     const one = await begin(person, 'provider');
@@ -196,7 +196,7 @@ describe('what is of one provider, at the other', () => {
     expect(relay().second.calls).to.deep.equal([]);
   });
 
-  it('is the same person at the second step of a callback in any browser that has the cookie alone', async () => {
+  it('gives the same person at the second step of a callback in every browser with the cookie', async () => {
     const person = await browserAt('second');
     const second = person.trail.findLast((address) => address.includes('/.login-relay/callback?state=')) ?? '';
     const stranger = relay().person();
@@ -273,7 +273,7 @@ describe('a reload of a resource with several providers', () => {
     expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(401);
   });
 
-  it('that changes the form of the ids ends what has the old form: no application takes somebody for another one', async () => {
+  it('that changes the form of the ids ends all cookies and tokens with the old form, so that no application takes a person for another', async () => {
     const forms = ['provider', '[provider]', 'provider'];
     const app = `  app: { origin: https://app.example, token-delivery: code, refresh-tokens: bearer, providers: [provider], resources: [wiki] }
   other: { origin: https://other.example, token-delivery: code, providers: [second] }
@@ -352,7 +352,7 @@ describe('an application of several providers behind the relay', () => {
     }
   });
 
-  it('loses the streams of a provider that a reload takes away, and no other one', async () => {
+  it('loses the streams of a provider that a reload removes, and no other stream', async () => {
     await relay().reload(relay().file({ more: upstream() }));
     const opened = await Promise.all(
       registrations.map(async (registration) => {

@@ -46,7 +46,7 @@ describe('the choice of a provider at a resource', () => {
     expect(headers).not.to.have.property('access-control-allow-origin');
   });
 
-  it('has the provider of the last choice first, also after a logout', async () => {
+  it('has the provider of the last choice first, even after a logout', async () => {
     const first = await person.visit(`${wiki}/`);
     expect(first.text).not.to.include('data-last>');
     await person.press(first, 'provider', 'second');
@@ -143,7 +143,7 @@ describe('the choice of a provider at a resource', () => {
     expect((await person.press(again, 'provider', 'provider')).text).to.equal('provider:42 at / with ');
   });
 
-  it('can be corrected with the back button: the second choice leads back, too', async () => {
+  it('can be corrected with the back button, and the second choice also leads back to the page', async () => {
     const page = await person.visit(`${wiki}/notes?a`);
     const begun = await person.open(
       choose,
@@ -187,7 +187,7 @@ describe('the choice of a provider at a resource', () => {
     expect(person.jar.headerFor(new URL(wiki)).length).to.be.lessThan(8192);
   });
 
-  it('cannot be made in place of the person', async () => {
+  it('cannot be made by another site', async () => {
     const page = await person.visit(`${wiki}/`);
     const state = page.url.searchParams.get('state') ?? '';
     const body = `provider=second&state=${state}`;
@@ -343,7 +343,7 @@ describe('a login with a choice that cannot end', () => {
     expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(200);
   });
 
-  it('asks again in place of a page if the provider fails', async () => {
+  it('asks again instead of showing a page if the provider fails', async () => {
     relay().second.onToken = reset;
     const failed = await person.press(await person.visit(`${wiki}/notes`), 'provider', 'second');
     expect(failed.status).to.equal(502);

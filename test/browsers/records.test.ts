@@ -4,7 +4,7 @@ import { createMetrics } from '../../src/observability/request-metrics.ts';
 import { navigationWith } from '../harness/browser/fake-browser.ts';
 import { doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
 
-describe('what log and metrics say of a browser at a resource', () => {
+describe('the log and metrics of a browser at a resource', () => {
   const metrics = createMetrics(() => ({ callsInFlight: 0, ready: true, providers: [] }));
   const relay = doorRelay({ ...settings, surroundings: { observers: [metrics.observe] } });
 

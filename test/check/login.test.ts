@@ -269,7 +269,7 @@ resources:
 });
 
 describe('login-relay check --login, and what must not be seen', () => {
-  it('shows no value of any answer, no token and no code, also if names and types repeat them', async () => {
+  it('shows no value of any answer, no token and no code, even if names and types repeat them', async () => {
     const everywhere = (more: object = {}) => ({
       [canary('token')]: canary('token'),
       [tokens.access_token]: { [code]: canary('code') },

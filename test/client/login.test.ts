@@ -153,7 +153,7 @@ for (const [name, mode] of Object.entries(modes)) {
       });
     }
 
-    it('refreshes once before it ends, also if the page looks the user up at every change', async () => {
+    it('refreshes once before it ends, even if the page looks the user up at every change', async () => {
       const login = await client().logIn();
       const { promise: late, resolve: send } = Promise.withResolvers<object>();
       const refused = invalidToken;

@@ -57,7 +57,7 @@ describe('the scope that a person has agreed to', () => {
     expectNoToken((await logIn()).answer);
   });
 
-  it('bounds refreshes, also if the provider does not say what it grants', async () => {
+  it('bounds refreshes, even if the provider does not say what it grants', async () => {
     relay().provider.mood.saysScope = false;
     const { id, answer } = await logIn({ scope: 'read' });
     const { refresh_token } = jsonOf(answer);

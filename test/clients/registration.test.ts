@@ -363,7 +363,7 @@ describe('a client that registers itself', () => {
   });
 });
 
-describe('a registration beside one whose clients are open', () => {
+describe('a registration next to a registration with unregistered clients', () => {
   const both = clientsRelay(() => ({
     provider: 'scope: read\n  closed: { provider: github, client-id: x, client-secret: y }',
     frontEnds: `  app: { origin: https://app.example, providers: [closed] }

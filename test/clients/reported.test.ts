@@ -9,7 +9,7 @@ const mcp = 'https://mcp.example.com/mcp';
 const ofFirefox = 'http://127.0.0.1/mozoauth2/5bed674f74ec59875d4860fbe854e945b81b4dac';
 const basic = (text: string): [string, string] => ['Authorization', `Basic ${Buffer.from(text).toString('base64')}`];
 
-describe('what programs are reported to send at other servers', () => {
+describe('the requests that programs are reported to send to other servers', () => {
   const relay = clientsRelay(() => ({
     relay: `resources:
   wiki: { url: '${wiki}', secret-file: ./secret }

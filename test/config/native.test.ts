@@ -59,7 +59,7 @@ describe('the configuration of a native front end', () => {
     }
   });
 
-  it('does not quote a secret in place of the file with its keys', () => {
+  it('does not quote a secret that was given instead of the file with its keys', () => {
     const found = faultsOfFile(file('client-key-file: b5a1c0de'));
     expect(found.join()).to.contain('front-ends.tools.client-key-file').and.not.contain('b5a1c0de');
   });

@@ -38,7 +38,7 @@ function expectAsWritten(target: string, written: string): void {
   expect(new URL(target).host).to.equal(host.toLowerCase());
 }
 
-describe('what the configuration makes of payloads', () => {
+describe('the redirects of a configuration with payloads', () => {
   const rows: readonly [OptionName, (found: Targets) => readonly string[]][] = [
     ['frontendUrl', ({ frontEnd }) => [frontEnd]],
     ['redirectUri', ({ config }) => config.redirectUris],

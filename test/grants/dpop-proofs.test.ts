@@ -335,7 +335,7 @@ describe('a DPoP proof', () => {
       expect(await verifyWith({ claims: { nonce: 7 } })).to.equal('proof_invalid');
     });
 
-    it('is refused if it was signed in advance, also right after the page was left', async () => {
+    it('is refused if it was signed in advance, even right after the page was left', async () => {
       const proof = await prove(key, url, seconds + 28_800);
       time += 28_800_000;
       expect(await verify(proof)).to.equal('nonce_required');
@@ -352,7 +352,7 @@ describe('a DPoP proof', () => {
       expect(await at(-1)).to.equal('nonce_required');
     });
 
-    it('can be used at every relay with this key, also while the key is replaced', async () => {
+    it('can be used at every relay with this key, even while the key is replaced', async () => {
       const nonce = createNonces([previous], () => time).current();
       expect(await verifyWith({ claims: { nonce } })).to.equal('nonce_required');
       nonces = createNonces([current, previous], () => time);

@@ -66,7 +66,7 @@ describe('a memory whose entries have different lifetimes', () => {
   });
 });
 
-describe('what a recent memory has forgotten', () => {
+describe('the entries that a recent memory has forgotten', () => {
   /** Whether the value of an entry stays in memory after this action on the entry. */
   async function staysInMemory(
     forget: (recent: ReturnType<typeof createExpiringSecrets<object>>) => void,

@@ -136,7 +136,7 @@ describe('the cookie of a login', () => {
       ['its own name at the end of another', 'xNAME=x; NAME=VALUE'],
       ['a second Cookie header', 'a=b', 'NAME=VALUE'],
     ] as const) {
-      it(`is read beside ${kind}`, async () => {
+      it(`is read together with ${kind}`, async () => {
         const { login, answered } = await finishAs(...headers);
         expectLogin(underTest(), answered, login);
       });
@@ -157,7 +157,7 @@ describe('the cookie of a login', () => {
       expectLogin(underTest(), await finishWith(login, both), login);
     });
 
-    it('works beside a damaged memory of finished logins', async () => {
+    it('works together with a damaged memory of finished logins', async () => {
       for (const damaged of ['"', '..', 'é', '<script>', `${'0'.repeat(16)}.`.repeat(60)]) {
         browser.cookies.set('__Host-Http-lr_login_finished', damaged);
         const login = await browser.start();

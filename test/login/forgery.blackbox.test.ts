@@ -63,7 +63,7 @@ describe('login forgery', () => {
     });
 
     for (const whose of ['attacker', 'victim'] as const) {
-      it(`the ${whose}'s state under the other one's cookie value`, async () => {
+      it(`the ${whose}'s state together with the cookie value of the other`, async () => {
         const own = await victim.start();
         const forged = await attacker.start();
         const [login, other] = whose === 'attacker' ? [forged, own] : [own, forged];

@@ -150,7 +150,7 @@ describe('a sealed text', () => {
     expect(seal.open(seal.seal({ name: 'x'.repeat(9163) }))).to.equal(undefined);
   });
 
-  it('is known by its beginning, with whatever key it was sealed, also if it is altered', () => {
+  it('is known by its beginning, with whatever key it was sealed, even if it is altered', () => {
     const sealed = createSeal('other', [randomBytes(32)], schema).seal(content);
     for (const token of [sealed, `${sealed}=`, `"${sealed}"`, sealed.slice(0, -1)]) {
       expect(looksSealed(token)).to.equal(true);

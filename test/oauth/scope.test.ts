@@ -24,7 +24,7 @@ describe('a scope', () => {
   });
 });
 
-describe('what is granted beyond a scope', () => {
+describe('the words that are granted beyond a scope', () => {
   const mail = 'https://graph.microsoft.com/Mail.Read';
   for (const [granted, configured, beyond] of [
     ['repo user', 'user', ['repo']],

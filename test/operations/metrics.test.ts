@@ -70,7 +70,7 @@ describe('the metrics of several registrations', () => {
     expect(await failed()).to.include('{reason="client_refused",registration="staff"} 0');
   });
 
-  it('say which providers are known, also after a reload', async () => {
+  it('say which providers are known, even after a reload', async () => {
     let known = [true, false];
     const now = () => ({
       ...situation(),

@@ -43,7 +43,7 @@ describe('the secrets of a session', () => {
     return answers.map(({ body, rawHeaders }) => `${body}${rawHeaders}`).join('\n');
   }
 
-  it('are in no answer, also if the provider quotes them', async () => {
+  it('are in no answer, even if the provider quotes them', async () => {
     expect(await useAll()).not.to.contain('c4n4ry');
     await page.logIn();
     provider.mood.trouble = 'quotes';

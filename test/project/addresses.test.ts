@@ -96,7 +96,7 @@ const repositories: ReadonlySet<string> = new Set([
 const ofTheReader =
   /^\*|[A-Z]{3,}|^(?:[\w.-]+\.)?(?:example|example\.\w+|localhost|invalid|okta\.com|zitadel\.cloud|b2clogin\.com|identity\.oraclecloud\.com)$|^[\d.]+$|^[\w-]*$/;
 
-describe('what the texts name', () => {
+describe('the things that the texts name', () => {
   it('are addresses of others that exist, or marked as the reader’s own', () => {
     const own = 'repository' in packageJson ? `${packageJson.repository}` : undefined;
     const found = named(/(?<=https?:\/\/)([\w.*-]+(?:\/[\w.-]+){0,2})/g);

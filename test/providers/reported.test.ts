@@ -12,7 +12,7 @@ const token = { access_token: 'AT1', token_type: 'bearer' };
 const gzipped = (value: object) =>
   answer(200, gzipSync(JSON.stringify(value)), { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' });
 
-describe('what people report of providers without a preset', () => {
+describe('a provider without a preset, as people report it', () => {
   const odd = startedOnce(
     'the provider',
     () => OddProvider.start(),

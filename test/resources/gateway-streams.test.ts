@@ -407,7 +407,7 @@ describe('the time of the gateway', () => {
     for (const { stop } of [slow, answered]) stop();
   });
 
-  it('is about a minute for a client that reads an answer as slowly, also byte by byte', () => {
+  it('is about a minute for a client that reads an answer as slowly, even byte by byte', () => {
     const drip = wait('read');
     const slow = wait('read');
     const waiting = wait(undefined);

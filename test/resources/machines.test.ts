@@ -185,7 +185,7 @@ describe('the token of a machine ends at a reload', () => {
     });
   }
 
-  it('that replaces its key, but not one that adds the next', async () => {
+  it('that replaces its key, but not at a reload that adds the next key', async () => {
     const token = await tokenOf(relay(), asserted(await assertionOf(relay())));
     const next = pemOf(keys.crane.publicKey);
     await relay().reload(settings({ texts: { './robot': next + pemOf(keys.robot.publicKey) } }));

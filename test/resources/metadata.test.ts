@@ -169,7 +169,7 @@ describe('an address at which clients guess metadata', () => {
   });
 });
 
-describe('what MCP Inspector reads of a refused request', () => {
+describe('the answer to a refused request, as MCP Inspector reads it', () => {
   const relay = resourcesRelay();
 
   it('begins with the word Unauthorized, at the check and at each reason', async () => {

@@ -62,7 +62,7 @@ describe('TLS handshakes', () => {
     return socket;
   }
 
-  it('of another client begin before those of one with hundreds', async function () {
+  it('of another client begin before the handshakes of a client with hundreds', async function () {
     // Elsewhere, this machine has only one address of its own.
     if (process.platform !== 'linux') this.skip();
     await start(limits.handshakeTime);
@@ -89,7 +89,7 @@ describe('TLS handshakes', () => {
     expect(hit).to.deep.equal(['handshake_time', 'handshake_time']);
   });
 
-  it('are left by a client that goes away before they begin', async () => {
+  it('are dropped if their client disconnects before they begin', async () => {
     await start(limits.handshakeTime);
     const ended = await open();
     ended.end();

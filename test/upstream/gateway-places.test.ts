@@ -83,7 +83,7 @@ describe('the places of the gateway', () => {
     }
   });
 
-  it('are up to eight for everybody even when all are taken, because the person with the most loses one', () => {
+  it('are up to eight for everybody even when all are taken, because the person with the most loses a place', () => {
     crowd.fill(4, 'mallory');
     for (let index = 0; crowd.room.inFlight() < streams; index += 1) crowd.add(`person ${index}`);
     const before = crowd.inFlight.filter(({ person }) => person.startsWith('person'));

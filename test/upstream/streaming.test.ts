@@ -109,7 +109,7 @@ describe('a streamed call', () => {
     expect(await text((await stream()).body)).to.equal('undefined ');
   });
 
-  it('keeps its connection, also after HEAD, 204 and 304', async () => {
+  it('keeps its connection, even after HEAD, 204 and 304', async () => {
     const statuses = [200, 204, 304, 200, 200];
     listener = (request, response) => {
       response.statusCode = statuses.shift() ?? 200;
@@ -125,7 +125,7 @@ describe('a streamed call', () => {
     expect(server.connections).to.equal(1);
   });
 
-  it('passes on a response that cannot have a body, although its server sends one, and nobody gets that', async () => {
+  it('passes on a response that cannot have a body, and drops the body that its server sends', async () => {
     for (const [method, status] of [
       ['HEAD', 200],
       ['GET', 204],

@@ -15,7 +15,7 @@ const fill = (count: number, name: string) => `for (let index = 0; index < ${cou
 describe('a browser whose jar an application has filled', () => {
   const openPage = useBrowser();
 
-  it('logs in, and whenever it forgets the cookie, it logs in again or is told so: never in a circle', async () => {
+  it('logs in, and whenever it forgets the cookie, it logs in again or gets a page that says so, but never loops', async () => {
     const application = await serve(({ url }, response) => html(200, `<h1>Wiki</h1><p>${url}</p>`)(response));
     const port = await freePort();
     const wiki = `http://wiki.localhost:${port}`;

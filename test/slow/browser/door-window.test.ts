@@ -27,7 +27,7 @@ const steal = (start: string) => `(async () => {
 describe('a login of a door in a window that a script has opened', () => {
   const openPage = useBrowser();
 
-  it('shows the script no code, also if the callback is too large to be read', async () => {
+  it('shows the script no code, even if the callback is too large to be read', async () => {
     const application = await serve((_, response) => html(200, '<h1>Wiki</h1>')(response));
     const { relay, wiki } = await startWikiSite(application.port);
     const { location = '' } = (await relay.person(relay.port).open(`${wiki}/`)).headers;

@@ -29,7 +29,7 @@ describe('a machine without a person uses a server of MCP behind the gateway wit
         expectedIssuer: expectedIssuer(),
       }),
   })) {
-    it(`${name} of MCP's client 2.4, unmodified, also if its token is not good any more`, async () => {
+    it(`${name} of MCP's client 2.4, unmodified, even if its token is not good any more`, async () => {
       const authProvider = createProvider();
       const client = new Client({ name: 'machine', version: '1' });
       const transport = new StreamableHTTPClientTransport(new URL(rig().urls.everything), { authProvider });

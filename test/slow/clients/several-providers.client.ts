@@ -43,7 +43,7 @@ describe('an MCP server with several providers, which also opens to browsers', (
   });
 
   for (const [client, open] of Object.entries(clients)) {
-    it(`lets ${client} log in at the first one, as it is published, and people choose the other one`, async () => {
+    it(`lets ${client} log in at the first provider, as it is published, and lets people choose the other provider`, async () => {
       const logins: URL[] = [];
       const visit = async (start: URL) => {
         logins.push(start);

@@ -237,7 +237,7 @@ needsPrograms('caddy').describe('the documents that Compose opens to browsers', 
 
   const openPage = useBrowser(() => launchFor('localhost', site.tlsPort));
 
-  it('are there after a login, and gone after a logout', async () => {
+  it('open after a login, and do not open after a logout', async () => {
     const page = await openPage();
     await page.goto('https://documents.localhost/');
     await logIn(page, 'ada');

@@ -214,7 +214,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
   });
 
-  describe(`${name}, configured as in deploy, in front of a relay and one that dies with every request`, () => {
+  describe(`${name}, configured as in deploy, in front of a relay and of a relay that dies with every request`, () => {
     let underTest: RelayUnderTest;
     let dying: DyingRelay;
     let balancer: Balancer;

@@ -86,7 +86,7 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       });
     }
 
-    it('passes the cookies of the application, and none of the relay, also if they are large', async () => {
+    it('passes the cookies of the application, and none of the relay, even if they are large', async () => {
       await logInPerson();
       const large = 'v'.repeat(6000);
       person.cookies(wiki).set('theme', 'dark');

@@ -95,7 +95,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       expect(head, sent).not.to.match(new RegExp(`${claim}|authorization`, 'i'));
     }
 
-    it('passes a request with a good token, with the identity in place of the token', async () => {
+    it('passes a request with a valid token, with the identity instead of the token', async () => {
       const answered = await ask(relay.token, [['Mcp-Session-Id', '7']], '/mcp?a=%2F&b');
       expect([answered.status, `${answered.body}`]).to.deep.equal([200, 'ok']);
       const head = expectPassed();

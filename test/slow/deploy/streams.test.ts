@@ -35,7 +35,7 @@ for (const [name, kind] of Object.entries(streamingKinds)) {
       await relay.close();
     });
 
-    it('passes each event at once, also after a silence, and tells the relay when the client goes', async () => {
+    it('passes each event at once, even after a silence, and tells the relay when the client disconnects', async () => {
       const connection = await RawConnection.open(balancer.port);
       connection.say('GET /mcp HTTP/1.1\r\nHost: login.example.com\r\n\r\n');
       const response = await asked.promise;

@@ -43,7 +43,7 @@ for (const [name, kind] of Object.entries(streamingKinds)) {
       return connection;
     }
 
-    it('passes a WebSocket, also after a silence, and the close frame of the relay', async () => {
+    it('passes a WebSocket, even after a silence, and the close frame of the relay', async () => {
       const { access_token: token } = await relay().tokens();
       const client = await connect();
       client.say(opening(token));

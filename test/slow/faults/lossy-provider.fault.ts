@@ -7,7 +7,7 @@ import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { withRelay } from '../../harness/relay/relay-under-test.ts';
 import { fault } from '../../harness/system/fault.ts';
 
-describe('a provider that is far away', () => {
+describe('a provider with a slow and lossy network', () => {
   const here = '10.77.0.1';
   const farAway = '10.77.0.2';
   let link: ChildProcess | undefined;

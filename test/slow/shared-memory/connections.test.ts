@@ -55,7 +55,7 @@ describe('relays reach their shared memory', () => {
     await expectShared({ 'shared-memory': `unix:${server.socket}` });
   });
 
-  it('with a user who may use nothing else, and whom the manual gives all rights that relays need', async () => {
+  it('with a user who has exactly the permissions that the manual names', async () => {
     const server = await start();
     await server.run(await manualRights(), ['SET', 'of-others', 'secret']);
     const flags = {

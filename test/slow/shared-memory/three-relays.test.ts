@@ -205,7 +205,7 @@ describe('three relays with sessions that share a memory', () => {
     expect((await page.lookUp()).status).to.equal(200);
   });
 
-  it('do not open a copy of the cookie after a logout, also after they were restarted', async () => {
+  it('do not open a copy of the cookie after a logout, even after they were restarted', async () => {
     const page = await relays().sessionPage();
     const { cookie } = page;
     expect((await page.logOut()).status).to.equal(200);

@@ -92,7 +92,7 @@ describe('a relay behind an outbound proxy', () => {
       expect(proxy.connections).to.equal(0);
     });
 
-    it('sends its credentials only to the proxy, also from a variable in lower case', async () => {
+    it('sends its credentials only to the proxy, even from a variable in lower case', async () => {
       proxy.credentials = 'relay:p@ss:w%rd';
       const authority = `relay:${encodeURIComponent('p@ss:w%rd')}`;
       const relay = await start(endpointsAt('https://provider.example'), {

@@ -55,8 +55,9 @@ const ofSeveral: Readonly<Record<'nginx' | 'haproxy', (kind: BalancerKind, front
 const unlessOfRelay = (kind: BalancerKind, site: Site) =>
   kind.replacements(site).filter(([from]) => !`${from}`.includes('8000'));
 
-for (const name of ['nginx', 'haproxy'] as const)
-  describe(`three relays behind ${name}, in front of an application, in browsers`, () => {
+const roles = { nginx: 'that nginx asks', haproxy: 'that HAProxy asks', gateway: 'that pass requests on' } as const;
+for (const name of ['nginx', 'haproxy', 'gateway'] as const)
+  describe(`three relays ${roles[name]}, in front of an application, in browsers`, () => {
     const openPage = useBrowser();
     let application: Serving;
     let memory: MemoryServer;
@@ -74,16 +75,19 @@ for (const name of ['nginx', 'haproxy'] as const)
         }),
         MemoryServer.start(),
       ]);
-      const kind = browserGuards(() => application.port)[name] ?? expect.fail();
-      const several = ofSeveral[name](kind, await freePort());
-      [login, proxy] = await Promise.all([
-        Balancer.start(kinds['haproxy'] ?? expect.fail(), ports),
-        Balancer.start(several, ports),
-      ]);
+      login = await Balancer.start(kinds['haproxy'] ?? expect.fail(), ports);
+      if (name === 'gateway') {
+        // The relays pass requests on themselves.
+        proxy = login;
+      } else {
+        const kind = browserGuards(() => application.port)[name] ?? expect.fail();
+        proxy = await Balancer.start(ofSeveral[name](kind, await freePort()), ports);
+      }
       relays = await DoorProcesses.start({
         address: `https://login.localhost:${login.tlsPort}`,
         wiki: `https://wiki.localhost:${proxy.tlsPort}`,
         ports,
+        resource: name === 'gateway' ? `, upstream: 'http://127.0.0.1:${application.port}/'` : '',
         lines: `shared-memory: ${memory.address}`,
       });
     });
@@ -103,7 +107,7 @@ for (const name of ['nginx', 'haproxy'] as const)
       });
     });
     after('stop them', async () => {
-      await Promise.all([login.stop(), proxy.stop()]);
+      await Promise.all([...new Set([login, proxy])].map((balancer) => balancer.stop()));
       await Promise.all([relays.stop(), application.close()]);
       await memory.stop();
     });

@@ -18,8 +18,8 @@ import { createBrowserDoors, createDoorHosts } from './browser-doors.ts';
 import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
 import { createEndpoints, type EndpointDependencies } from './endpoints.ts';
 import { createGateways } from './gateways.ts';
+import { doorsOfResources } from './group-by-resource.ts';
 import { isGuessOfMetadata, pagesOfFrontEnds } from './readers.ts';
-import { doorsOfResources } from './resource-doors.ts';
 
 /** The parts of the application. Their owner creates and closes them. */
 interface Dependencies extends Omit<EndpointDependencies, 'warnOfStarts' | 'rateLimits' | 'resources' | 'doorHosts'> {

@@ -14,9 +14,9 @@ import { doorCallback, spendForeignCode, startAtDoor } from '../routes/door-call
 import { describeUser, logoutAtDoor } from '../routes/door-session.ts';
 import { answerAtDoor } from '../routes/enter-door.ts';
 import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
+import { groupByResource } from './group-by-resource.ts';
 import { noPages } from './readers.ts';
 import type { ServedRegistration } from './registrations.ts';
-import { groupByResource } from './resource-doors.ts';
 
 /** Creates the hosts of the resources that open to browsers. */
 export function createDoorHosts(served: readonly ServedRegistration[]): readonly DoorHost[] {

@@ -33,21 +33,27 @@ export function createTurns() {
     readsLeft = Math.min(reads, readsLeft + reads);
     isAccepting = false;
     for (let left = readsLeft; left > 0; ) {
-      const [first] = waiting;
-      if (first === undefined) return;
-      const [client, sockets] = first;
-      const [next] = sockets;
-      // Move the client to the end.
-      waiting.delete(client);
-      if (next === undefined) continue;
-      const [socket, cost] = next;
-      sockets.delete(socket);
-      if (sockets.size > 0) waiting.set(client, sockets);
-      left -= cost;
+      const next = takeWaiting();
+      if (next === undefined) return;
+      left -= next.cost;
       // The connection is read before any new data.
-      socket.resume();
+      next.socket.resume();
     }
     if (waiting.size > 0) scheduleTurn();
+  }
+
+  /** Takes a waiting connection of the first client, and moves this client to the end. */
+  function takeWaiting(): { readonly socket: Socket; readonly cost: number } | undefined {
+    for (const [client, sockets] of waiting) {
+      waiting.delete(client);
+      const [first] = sockets;
+      if (first === undefined) continue;
+      const [socket, cost] = first;
+      sockets.delete(socket);
+      if (sockets.size > 0) waiting.set(client, sockets);
+      return { socket, cost };
+    }
+    return undefined;
   }
 
   /** Lets the next turn begin after new connections, timers and immediates of this one. */

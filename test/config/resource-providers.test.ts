@@ -103,8 +103,14 @@ describe('the providers of a resource', () => {
     ],
     [
       'a token of the provider',
-      'provider: [github, google], upstream: http://127.0.0.1:9000/, token: provider',
+      'provider: [github], upstream: http://127.0.0.1:9000/, token: provider',
       'token must not be provider with browser: the cookie holds no token of the provider',
+    ],
+    [
+      'a server that could send the token of one to the other',
+      'provider: [github, google], upstream: http://127.0.0.1:9000/, token: provider',
+      'token is provider, but there are several: the server could send a token of github to google',
+      'token must not be provider with browser',
     ],
   ] as const) {
     it(`are refused with ${what}, all faults at once`, () => {
@@ -134,6 +140,16 @@ describe('the providers of a resource', () => {
       'provider has github and staff, which people cannot tell apart: both have the title GitHub',
     ]);
     expect(faults('provider: [github, google]', same)).to.deep.equal([]);
+  });
+
+  it('are refused if an application could confuse their ids, because it ignores case', () => {
+    const text = file('provider: [github, GitHub]').replace(
+      'resources:',
+      '  GitHub: { provider: github, client-id: g, client-secret: h }\nresources:',
+    );
+    expect(faultsOfFile(text).map(withoutPlace)).to.deep.equal([
+      'provider has github and GitHub, which differ only in case',
+    ]);
   });
 
   it('are told of if `allow` lets none of their people in, or if they do not say a claim', () => {

@@ -26,6 +26,7 @@ export function checkResources(readings: Readings, providers: readonly (Provider
     checkUpstream(resource, readings);
     reportUnansweredClaims(resource, (name) => providers[names.indexOf(name)]);
     warnOfProviderWithoutAccess(resource);
+    reportLikeNames(resource);
     reportEqualTitles(resource, registrations);
     if (!used.has(resource.name) && resource.browser === undefined) {
       resource.reportEntryFault('is used by no front end, and opens to no browser');
@@ -94,11 +95,17 @@ function checkProviderIsNamed({ isGiven, reportFault }: ResourceReading, registr
 
 /** Reports an `upstream` that cannot be reached through `url`, or that must not get the provider's token. */
 function checkUpstream(resource: ResourceReading, { relay, frontEnds }: Readings): void {
-  const { name, values, isGiven, reportFault } = resource;
+  const { name, values, registrations, isGiven, reportFault } = resource;
   const { upstream } = values;
   const url = URL.parse(values.url ?? '');
   const givesToken = values.token === 'provider';
   if (givesToken && !isGiven('upstream')) reportFault('token', 'is provider, which needs upstream');
+  if (givesToken && registrations.length > 1) {
+    reportFault(
+      'token',
+      `is provider, but there are several: the server could send a token of ${registrations[0]} to ${registrations[1]}`,
+    );
+  }
   if (upstream === undefined) return;
   if (url !== null) checkGatewayPath(resource, url, upstream, relay.baseUrl, frontEnds);
   if (!givesToken) {
@@ -180,6 +187,13 @@ function reportUnansweredClaims(
       if (unanswered.length === registrations.length) reportFault('identity', `has ${claim}, ${which}`);
       else warn('identity', `has ${claim}, ${which}. Its people have none`);
     }
+  }
+}
+
+/** Reports names of providers that differ only in case, because an application may compare ids without case. */
+function reportLikeNames({ registrations, reportFault }: ResourceReading): void {
+  for (const [first, second] of Map.groupBy(registrations, (name) => name.toLowerCase()).values()) {
+    if (second !== undefined) reportFault('provider', `has ${first} and ${second}, which differ only in case`);
   }
 }
 

@@ -8,8 +8,8 @@ const readsOfHandshake = 32;
  * Begins the TLS handshakes of a server in turns. Node.js would begin each as soon as its first bytes have come, so
  * that one client that sends a thousand a second would keep everybody else waiting for seconds.
  *
- * @param handshakeTime milliseconds for the first bytes, and again for the rest of the handshake
- * @param onTooLate called when a connection was closed because nothing came in time
+ * @param handshakeTime milliseconds for the hello of the client, and again for the rest of the handshake
+ * @param onTooLate called when a connection was closed because no hello came in time
  */
 export function takeTurnsForHandshakes(
   server: Server,
@@ -25,7 +25,14 @@ export function takeTurnsForHandshakes(
       onTooLate();
       close();
     }, handshakeTime);
-    const begin = (bytes: Buffer) => {
+    let incomplete: Buffer = Buffer.alloc(0);
+    const begin = (received: Buffer) => {
+      const bytes = Buffer.concat([incomplete, received]);
+      incomplete = Buffer.alloc(0);
+      if (!hasFirstRecord(bytes)) {
+        incomplete = bytes;
+        return;
+      }
       if (!turns.admitRead(socket, readsOfHandshake)) {
         socket.unshift(bytes);
         return;
@@ -39,4 +46,22 @@ export function takeTurnsForHandshakes(
     socket.on('data', begin).once('end', close).once('error', close);
     socket.once('close', () => clearTimeout(timer));
   });
+}
+
+const handshakeRecord = 22;
+const recordHeaderLength = 5;
+/** TLS refuses a longer record. @see RFC 8446 §5.1 */
+const longestRecord = 2 ** 14;
+
+/**
+ * Whether the first record of a client has come, which contains its hello. If a part were enough, a client could get
+ * many turns by a byte each, and then send the rest of all hellos at once.
+ *
+ * @see RFC 8446 §5.1
+ */
+function hasFirstRecord(bytes: Buffer): boolean {
+  if (bytes[0] !== handshakeRecord) return true;
+  if (bytes.length < recordHeaderLength) return false;
+  const length = bytes.readUInt16BE(recordHeaderLength - 2);
+  return length > longestRecord || bytes.length >= recordHeaderLength + length;
 }

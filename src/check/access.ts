@@ -85,15 +85,15 @@ function checkScopes(
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [notChecked('a GitHub App needs permissions for it', permissions)];
   }
-  if (!isAccessSetByHand(provider)) return [problem(message, fix)];
+  if (!isScopeUncertain(provider)) return [problem(message, fix)];
   return [warning(message, `${fix}, if the provider has that; check --login shows what it answers`)];
 }
 
 /**
- * Whether settings such as `user-id` describe the people of a provider, and not a preset or OpenID Connect alone. Then it
- * is not certain which scope the provider wants.
+ * Whether it is uncertain which scope a provider wants, because neither a preset nor OpenID Connect alone says how it
+ * describes people: settings such as `user-id` do.
  */
-function isAccessSetByHand({ access }: Partial<Provider>): boolean {
+function isScopeUncertain({ access }: Partial<Provider>): boolean {
   // Settings replace only the rules for users and addresses of OpenID Connect.
   return access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
 }
@@ -109,7 +109,8 @@ function missingScopes(
   { scopesSupported }: Partial<Provider>,
   scope = '',
 ): readonly string[] {
-  const given = scope.split(' ');
-  const missing = needed.filter((words) => !words.some((word) => given.includes(word))).map(([word = '']) => word);
-  return [...new Set(missing)].filter((word) => scopesSupported?.includes(word) ?? true);
+  const requested = scope.split(' ');
+  const unmet = needed.filter((alternatives) => !alternatives.some((word) => requested.includes(word)));
+  const recommended = new Set(unmet.map(([word = '']) => word));
+  return [...recommended].filter((word) => scopesSupported === undefined || scopesSupported.includes(word));
 }

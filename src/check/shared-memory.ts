@@ -68,7 +68,7 @@ async function tryCommands(client: RedisClient): Promise<Finding[]> {
   return [answers, warning(message, 'set maxmemory-policy noeviction')];
 }
 
-/** @param setting the name of the setting with the address, for people */
+/** Says why the shared memory failed, by its code. @param setting the name of the setting with the address */
 function explainFailure(code: string, address: string, setting: string): Finding {
   if (/^(CLUSTER|MOVED)$/.test(code)) {
     return problem(`${meanings[code]} (${code})`, `write redis+cluster:// in ${setting}`);

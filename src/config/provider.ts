@@ -76,7 +76,7 @@ type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | un
 /** The hosts of the endpoints that are given. */
 const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
-/** The facts of a preset about the answers at its hosts, if one of these endpoints is there; otherwise none. */
+/** What a preset says about the answers of its server, if one of these endpoints is at that server; otherwise nothing. */
 function answersOfPresetAt(given: Endpoints): Partial<Provider> {
   const hosts = hostsOf(given);
   const preset = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)));
@@ -87,7 +87,7 @@ function answersOfPresetAt(given: Endpoints): Partial<Provider> {
 
 /** Assembles a provider from a preset or an issuer, and the settings of the registration; undefined after a fault. */
 function assembleProvider(reading: RegistrationReading): ProviderSettings | undefined {
-  const { relay, values, isGiven, describe, forbid } = reading;
+  const { values, isGiven, describe, forbid } = reading;
   const { issuer, metadataUrl } = values;
   const given = providerFromSettings(values);
   if (isGiven('issuer')) {
@@ -95,17 +95,22 @@ function assembleProvider(reading: RegistrationReading): ProviderSettings | unde
     if (issuer === undefined) return undefined;
   }
   const preset = findPreset(values);
-  if (preset === undefined) {
-    if (issuer) {
-      const metadata = metadataUrl ? { metadataUrl: metadataUrl.href } : {};
-      return assembleFromIssuer({ issuer, ...metadata, given }, reading);
-    }
-    forbid(['metadataUrl'], `needs ${describe('issuer')}, which the metadata must name`);
-    // If a provider is given, its preset is unknown, which is reported already.
-    return !isGiven('provider') ? assembleWithoutPreset(reading, given) : undefined;
+  if (preset !== undefined) return assembleFromPreset(preset, given, reading);
+  if (issuer) {
+    const metadata = metadataUrl ? { metadataUrl: metadataUrl.href } : {};
+    return assembleFromIssuer({ issuer, ...metadata, given }, reading);
   }
+  forbid(['metadataUrl'], `needs ${describe('issuer')}, which the metadata must name`);
+  // A given provider has no preset if its name is unknown, which is reported already.
+  return isGiven('provider') ? undefined : assembleWithoutPreset(reading, given);
+}
+
+/** Assembles the provider of a preset, with the settings of the registration in place of what the preset says. */
+function assembleFromPreset(preset: Preset, given: Partial<Provider>, reading: RegistrationReading): ProviderSettings {
+  const { relay, values, isGiven, describe, warnOfUnused } = reading;
+  const { issuer } = values;
   const whyUnused = issuer === undefined ? `: it needs ${describe('issuer')}` : ': the relay knows this issuer';
-  reading.warnOfUnused(['metadataUrl'], whyUnused);
+  warnOfUnused(['metadataUrl'], whyUnused);
   const filled = fillPlaceholders(preset.provider, {
     host: readPlaceholder('providerHost', preset.host, reading),
     tenant: readPlaceholder('providerTenant', preset.tenant, reading),
@@ -164,12 +169,11 @@ function resetForOtherEndpoints(
 ): Partial<Provider> {
   const isOtherServer = !isPresetNamed && (authorizeUrl ?? userUrl) !== undefined;
   const noAnswers = { access: undefined, lookupRefusals: undefined, accountPrompt: undefined };
-  return {
-    ...(isOtherServer && { ...noAnswers, ...answersOfPresetAt({ authorizeUrl, tokenUrl, userUrl }) }),
-    ...(authorizeUrl && { issuer, refreshRequest: undefined, logoutUrl: undefined }),
-    // The tokens and the secret of another provider must never go to the preset's endpoints.
-    ...(tokenUrl && { refreshUrl: undefined, refreshTokens: undefined, revocation: undefined }),
-  };
+  const answers = isOtherServer ? { ...noAnswers, ...answersOfPresetAt({ authorizeUrl, tokenUrl, userUrl }) } : {};
+  const loginFacts = authorizeUrl ? { issuer, refreshRequest: undefined, logoutUrl: undefined } : {};
+  // The tokens and the secret of another provider must never go to the preset's endpoints.
+  const tokenFacts = tokenUrl ? { refreshUrl: undefined, refreshTokens: undefined, revocation: undefined } : {};
+  return { ...answers, ...loginFacts, ...tokenFacts };
 }
 
 /** Warns if a client secret goes into the URL of an endpoint that is not the preset's, because servers log URLs. */

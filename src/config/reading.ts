@@ -38,9 +38,9 @@ export type Reading<At extends Level> = ReturnType<typeof createReading<At>>;
  * Parses the settings of one map, with functions to report what is wrong with them. A value that its schema refuses is
  * undefined, and only `reportRefusedValue` reports it.
  */
-export function createReading<At extends Level>(shared: ReadingContext, map: SettingsMap<At>) {
+export function createReading<At extends Level>(context: ReadingContext, map: SettingsMap<At>) {
   type Name = NameAt<At>;
-  const { environment, readFile, newFiles, faults, warnings, unseen } = shared;
+  const { environment, readFile, newFiles, faults, warnings, unseen } = context;
   const { level, values: given } = map;
   const refusals = new Map<string, string>();
   const parsed = namesAt(level).map((name) => {
@@ -81,13 +81,16 @@ export function createReading<At extends Level>(shared: ReadingContext, map: Set
     /** Reports a fault of the entry as a whole; without a file, of the option `--path-name`. */
     reportEntryFault: (message: string) =>
       isEntry(map) ? faults.add(`${describeMap(map)} ${message}`, map.position) : report('pathName', message),
+    /** Reports settings that are not given. */
     require(...required: Name[]): void {
       for (const name of required) if (!given[name]) report(name, 'is required');
     },
+    /** Reports settings that are given. The message completes a sentence. */
     forbid(forbidden: readonly Name[], message: string): void {
       for (const name of forbidden) if (given[name]) report(name, message);
     },
     warn: (name: Name, message: string) => warn(name, message),
+    /** Warns about settings that are given, although they have no effect. */
     warnOfUnused(unused: readonly Name[], why: string): void {
       for (const name of unused) if (given[name]) warn(name, `has no effect${why}`);
     },

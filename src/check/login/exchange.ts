@@ -119,18 +119,18 @@ function judgeToken(trial: Trial, { token, provider }: Exchanged): Finding[] {
   const { tokenFields = [], callbackFields = [] } = provider;
   const lifetime = token.expiresIn === undefined ? 'does not say when it ends' : 'says when it ends';
   const refresh = token.refreshToken === undefined ? 'no refresh token' : 'a refresh token';
-  const missingIn = (found: Readonly<Record<string, string>> | undefined) => (name: string) =>
-    !Object.hasOwn(found ?? {}, name);
-  const reportMissing = (subject: string, names: readonly string[], setting: 'tokenFields' | 'callbackFields') => {
-    if (names.length === 0) return [];
-    const message = `has no ${names.join(', ')}, or none of at most 512 bytes`;
+  const warnOfMissing = (subject: string, missing: readonly string[], setting: 'tokenFields' | 'callbackFields') => {
+    if (missing.length === 0) return [];
+    const message = `has no ${missing.join(', ')}, or none of at most 512 bytes`;
     return [findingsOn(subject).warning(message, `correct ${describeOfProvider(setting)}`)];
   };
+  const missingInAnswer = tokenFields.filter((name) => !Object.hasOwn(token.extraFields ?? {}, name));
+  const missingInCallback = callbackFields.filter((name) => !Object.hasOwn(grant.extraFields ?? {}, name));
   return [
     endpoint.ok(`gives an access token, ${lifetime}, and ${refresh}`),
     ...judgeScope(trial, token),
-    ...reportMissing('token endpoint', tokenFields.filter(missingIn(token.extraFields)), 'tokenFields'),
-    ...reportMissing('callback', callbackFields.filter(missingIn(grant.extraFields)), 'callbackFields'),
+    ...warnOfMissing('token endpoint', missingInAnswer, 'tokenFields'),
+    ...warnOfMissing('callback', missingInCallback, 'callbackFields'),
   ];
 }
 

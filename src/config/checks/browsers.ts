@@ -8,6 +8,7 @@ export function checkBrowserSettings(readings: Readings): void {
   }
 }
 
+/** Checks a resource that opens to browsers: its cookie, its host, and what can tell the relay about requests. */
 function checkBrowser(resource: ResourceReading, { relay, resources, frontEnds }: Readings): void {
   const { values, browser, reportFault } = resource;
   const { lifetime, renew } = browser?.values ?? {};

@@ -329,6 +329,21 @@ describe('a login with a choice that cannot end', () => {
     expect((await person.press(page, 'provider', 'provider')).text).to.equal('provider:42 at /notes with ');
   });
 
+  it('leads back to the choice from a login that the person cancels at the provider', async () => {
+    const page = await person.visit(`${wiki}/notes`);
+    const body = `provider=second&state=${page.url.searchParams.get('state')}`;
+    const start = await person.open(choose, ownForm, 'POST', body);
+    const asked = new URL((await person.open(start.headers['location'] ?? '')).headers['location'] ?? '').searchParams;
+    const state = asked.get('state') ?? '';
+    const cancelled = await person.visit(
+      `${asked.get('redirect_uri')}?${new URLSearchParams({ error: 'access_denied', state })}`,
+    );
+    expect(cancelled.text).to.include('Login cancelled').and.include(`href="${wiki}/"`);
+    const again = await person.visit(`${wiki}/`);
+    expect(offered(again)).to.deep.equal(['second', 'provider']);
+    expect((await person.press(again, 'provider', 'provider')).text).to.equal('provider:42 at / with ');
+  });
+
   it('is one login if the button is pressed twice', async () => {
     const page = await person.visit(`${wiki}/notes`);
     const body = `provider=second&state=${page.url.searchParams.get('state')}`;

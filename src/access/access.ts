@@ -19,7 +19,6 @@ import { askForIdentity, type Identity, type IdentityQuestion } from './identity
 const verdictTime = 60_000;
 const mostVerdicts = 4096;
 
-/** Whether a person may log in, and who the person is. */
 interface Verdict {
   /** The index of the first `allow` that refuses the person. Undefined if all match. */
   readonly refusedBy: number | undefined;

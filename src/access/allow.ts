@@ -15,7 +15,6 @@ export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefi
   readonly registrations?: readonly string[];
 };
 
-/** The rules that an `allow` has. */
 export function rulesOf(allow: Allow): AccessRule[] {
   return accessRules.filter((rule) => allow[rule] !== undefined);
 }

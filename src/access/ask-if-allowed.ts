@@ -132,7 +132,6 @@ function encodeSegment(name: string | undefined): string {
   return encodeURIComponent(name);
 }
 
-/** Whether a record matches a name in a rule. */
 type Matcher = (name: string, values: PersonValues, item: Item) => boolean;
 
 const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, textOf(item, fields), ignoresCase);

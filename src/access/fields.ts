@@ -3,7 +3,6 @@ import { isObject } from '../oauth/json.ts';
 /** A record about a person: the user record, the claims of an ID token, or an item of a list. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** A value in a record, and the lists on its path. */
 interface Found {
   readonly value: unknown;
   /** The lists on the path, each with the index of the element that the path takes. */
@@ -30,7 +29,6 @@ function valuesAt(value: unknown, path: string, elements = noElements, isOfList 
   return [];
 }
 
-/** Reads the values at a path that leads into a list. */
 function valuesInList(list: unknown[], path: string, elements: Found['elements'], isOfList: boolean): Found[] {
   const elementsWith = (index: number) => new Map(elements).set(list, index);
   const [, digits, rest = ''] = /^(\d{1,6})(?:\.(.*))?$/s.exec(path) ?? [];
@@ -128,9 +126,9 @@ export function faultIn(item: Item, path: string, areGroups = false): 'missing' 
   const values = valuesAt(item, path).map(({ value }) => value);
   if (values.every((value) => value === undefined || value === null || value === '')) return 'missing';
   if (!areGroups) return textIn(item, path) === undefined ? 'shape' : undefined;
-  const isReadable = groupsIn(item, path).length > 0 || values.every(isEmpty);
+  const isReadable = groupsIn(item, path).length > 0 || values.every(isEmptyCollection);
   return isReadable ? undefined : 'shape';
 }
 
-/** Whether a value is a list or an object without content. */
-const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+const isEmptyCollection = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;

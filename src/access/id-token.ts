@@ -6,7 +6,6 @@ import { isObject } from '../oauth/json.ts';
 import type { Item } from './fields.ts';
 import { unknownIdentity } from './identity.ts';
 
-/** The required claims of an ID token. */
 export interface Expected {
   readonly issuer: string | undefined;
   readonly clientId: string;

@@ -15,7 +15,6 @@ import type { Client, ClientMetadata } from './read-metadata.ts';
 /** The audience of identifiers that operators make offline. Every relay that has the key accepts them. */
 export const offlineAudience = 'offline';
 
-/** Which unregistered clients a front end admits. */
 export interface ClientRules {
   readonly name: string;
   readonly origins: readonly OriginPattern[];
@@ -40,7 +39,6 @@ interface ClientsContext extends Pick<AddressLimits, 'fetchCountKeyOf' | 'countF
   readonly now: Clock;
 }
 
-/** A client, and the name of the front end that admits it. */
 export interface FoundClient {
   readonly frontEnd: string;
   readonly client: Client;
@@ -117,7 +115,6 @@ export function createClients(
   };
 }
 
-/** Finds the clients that identifiers contain. */
 function createSealedClients(
   rules: readonly ClientRules[],
   openFrontEnd: ClientRules | undefined,

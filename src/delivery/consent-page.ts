@@ -6,7 +6,6 @@ import { type Content, html, type Markup } from './html.ts';
 import type { Label } from './page-texts.ts';
 import type { Pages } from './pages.ts';
 
-/** The question to a person about the login of a client. */
 export interface Question {
   readonly asker: Asker;
   readonly redirectUri: string;
@@ -19,7 +18,6 @@ export interface Question {
   /** The facts that the resource and the client learn about the person, besides id and name. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
   readonly provider: string;
-  /** The address of the form. */
   readonly action: string;
   /** Proves that this page sent the answer. */
   readonly token: string;

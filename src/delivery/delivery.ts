@@ -34,7 +34,6 @@ interface GrantedCode extends CodeGrant {
   readonly extraFields: ExtraFields | undefined;
 }
 
-/** The address of a front end that a redirect leads to. */
 export interface Target {
   readonly url: string;
   readonly part: 'query' | 'fragment';

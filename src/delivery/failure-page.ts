@@ -10,7 +10,6 @@ import { html, type Markup } from './html.ts';
 import { headingOfFailure } from './page-texts.ts';
 import { type Pages, setPageHeaders } from './pages.ts';
 
-/** The links of the failure page, and its look. */
 interface PageTargets {
   /** The address that starts the front end's login, if a link can do so. */
   readonly loginUrl: string | undefined;

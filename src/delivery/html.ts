@@ -27,7 +27,6 @@ export function html(strings: TemplateStringsArray, ...values: Content[]): Marku
   return { markup: strings.map((string, index) => string + toMarkup(values[index])).join('') };
 }
 
-/** Escapes content, unless it is markup already. */
 function toMarkup(content: Content): string {
   if (content === undefined) return '';
   if (typeof content === 'string') return escapeHtml(content);
@@ -49,7 +48,6 @@ a { color: var(--accent); text-underline-offset: 0.2em }
 @media (min-width: 40rem) { body { padding-top: clamp(1.5rem, 10svh, 8rem) } }
 `;
 
-/** The style sheet of the relay's pages. */
 export const pageStyle = `${commonStyle}
 body { display: grid; align-content: start; justify-items: center }
 main { width: min(100%, 28rem) }

@@ -176,7 +176,6 @@ export function keyOfFailure({ code, detail }: RelayError): string | undefined {
   return key in pageTexts ? key : undefined;
 }
 
-/** The key of the heading for a failure. */
 export function headingOfFailure(code: FailureCode): Label {
   const key = `heading_${code}`;
   return isLabel(key) ? key : 'heading_failed';

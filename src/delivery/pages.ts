@@ -4,7 +4,6 @@ import { accentStyle } from './accent.ts';
 import { type Content, html, htmlPage, type Markup, pagePolicy, pageStyle } from './html.ts';
 import { keyOfFailure, type Label, pageTexts } from './page-texts.ts';
 
-/** The operator's settings of the relay's pages. */
 export interface PageSettings {
   /** The language of the texts. @see RFC 5646 */
   readonly lang?: string | undefined;
@@ -55,7 +54,6 @@ export function createPages(settings: PageSettings = {}) {
     /** Creates a page. @param scripts elements after the content */
     page: (title: Label, main: Markup, scripts?: Markup): string =>
       htmlPage(fill(title), main, { scripts, sheet, lang, header }),
-    /** The Content-Security-Policy of a page. */
     policy: (allowed: { readonly script?: string; readonly sendsForms?: boolean } = {}): string =>
       pagePolicy({ sheet, hasImages: logo !== undefined, ...allowed }),
   };

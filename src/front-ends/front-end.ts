@@ -193,7 +193,6 @@ function createDeliveries(
     return { takes: 'code', succeed, fail: answerInPlace };
   }
 
-  /** The delivery of a login that an OAuth request started. */
   function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
     // The configuration may have changed since the login started.
     if (!takesOAuth) return failInPlace('client_unauthorized');

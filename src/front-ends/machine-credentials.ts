@@ -3,7 +3,6 @@ import { hashKey } from '../memory/expiring-map.ts';
 import type { PublicKey } from '../oauth/public-keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 
-/** The credentials of a machine: secrets, or public keys. */
 export interface MachineCredentials {
   readonly secrets: readonly Secret[];
   readonly keys: readonly PublicKey[];
@@ -27,7 +26,6 @@ export function findSecret({ secrets }: MachineCredentials, given: readonly stri
 /** Hashed, so that the time of the comparison reveals nothing, not even the length. */
 const hashSecret = (secret: string) => hashKey('machine secret', secret);
 
-/** The id of a public key. */
 export const hashPublicKey = ({ key }: Pick<PublicKey, 'key'>): string =>
   hashKey('machine key', key.export({ format: 'der', type: 'spki' }).toString('base64'));
 

@@ -41,7 +41,6 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
   const seal = createSeal('code', keys, content);
   const seconds = () => nowInSeconds(now);
   return {
-    /** Seals a login into a code. */
     issue(login: CodeContent, frontEndAudience: string): string {
       return seal.seal({ ...login, issuedAt: seconds() }, registrationAudience(), frontEndAudience);
     },

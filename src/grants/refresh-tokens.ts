@@ -45,7 +45,6 @@ const content = v.object({
 
 export type RefreshTokenContent = v.InferOutput<typeof content>;
 
-/** An opened refresh token that its front end may use. */
 export interface OpenedRefreshToken {
   readonly content: RefreshTokenContent;
   readonly owner: Owner;

@@ -26,15 +26,19 @@ interface LoginKind {
   readonly most: number;
   /** The longest sealed request that the cookie of the login itself holds. A longer request is in the shared cookies. */
   readonly mostInline: number;
-  /** The number of shared cookies. */
-  readonly parts: number;
+  readonly sharedCount: number;
 }
 
 /** Logins at the host of the relay, where the `state` holds nearly all requests. */
-const atRelay: LoginKind = { kind: 'login', most: 20, mostInline: 0, parts: limits.keptRequestLength / partLength };
+const atRelay: LoginKind = {
+  kind: 'login',
+  most: 20,
+  mostInline: 0,
+  sharedCount: limits.keptRequestLength / partLength,
+};
 
 /** Logins of browsers at the host of a resource, which leave room for the cookies of an application. */
-export const atDoor: LoginKind = { kind: 'door_login', most: 12, mostInline: 250, parts: 3 };
+export const atDoor: LoginKind = { kind: 'door_login', most: 12, mostInline: 250, sharedCount: 3 };
 
 /** A piece of the sealed request of a login, in the cookie `name`. */
 interface Part {
@@ -52,11 +56,11 @@ interface Part {
  * The shared cookies have fixed names, so that many tabs that start logins at once cannot exceed that limit. The tabs do
  * not see each other's cookies, and overwrite them. Only the login whose response came last is complete.
  */
-export function createLoginCookies(secure: boolean, { kind, most, mostInline, parts } = atRelay) {
+export function createLoginCookies(secure: boolean, { kind, most, mostInline, sharedCount } = atRelay) {
   const { prefix, set } = createCookieWriter(kind, secure, 'lax');
   const cookieName = (id: Buffer) => prefix + idPrefix(id);
   const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
-  const shared = createSharedCookies(prefix, set, parts);
+  const shared = createSharedCookies(prefix, set, sharedCount);
   const finished = createFinishedCookie(prefix, set);
   const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
 
@@ -119,7 +123,6 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, pa
     isFinished: finished.has,
     /** When this browser last finished a login, in milliseconds since 1970. Undefined if it remembers none. */
     finishedAt: finished.lastAt,
-    /** Makes this browser forget that it has finished logins. */
     forgetFinished: (ctx: Context): void => clear(ctx, prefix + finishedName),
     /** The secrets of the logins that this browser has begun and not finished, the oldest first. */
     pendingSecrets(ctx: Context): Buffer[] {
@@ -132,7 +135,7 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, pa
     forget(ctx: Context): void {
       const names = [...readCookies(ctx).keys()].filter((name) => name.startsWith(prefix));
       // No more than a browser can have, because a request can contain thousands of made-up cookies.
-      for (const name of names.slice(0, most + parts + mostCleared)) clear(ctx, name);
+      for (const name of names.slice(0, most + sharedCount + mostCleared)) clear(ctx, name);
     },
   };
 }
@@ -140,8 +143,8 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, pa
 type SetCookie = ReturnType<typeof createCookieWriter>['set'];
 
 /** The cookies that all logins share, for sealed requests that fit nowhere else. */
-function createSharedCookies(prefix: string, set: SetCookie, parts: number) {
-  const partNames = Array.from({ length: parts }, (_, index) => `${prefix}part_${index}`);
+function createSharedCookies(prefix: string, set: SetCookie, sharedCount: number) {
+  const partNames = Array.from({ length: sharedCount }, (_, index) => `${prefix}part_${index}`);
 
   /** The parts in the shared cookies. A name may come several times if a sibling domain planted a cookie. */
   function readParts(ctx: Context): Part[] {
@@ -182,7 +185,7 @@ function createSharedCookies(prefix: string, set: SetCookie, parts: number) {
      * @param pending the cookies of pending logins, the oldest first
      */
     write(ctx: Context, id: Buffer, kept: string, pending: readonly string[]): void {
-      if (kept === '' || kept.length > parts * partLength) return;
+      if (kept === '' || kept.length > sharedCount * partLength) return;
       const texts = kept.match(new RegExp(`.{1,${partLength}}`, 'g')) ?? [];
       const names = namesToOverwrite(ctx, pending);
       for (const [index, text] of texts.entries()) {
@@ -196,7 +199,6 @@ function createSharedCookies(prefix: string, set: SetCookie, parts: number) {
       if (new Set(found.map(({ index }) => index)).size < found.length) throw new RelayError('cookie_invalid');
       return found.map(({ text }) => text).join('');
     },
-    /** Clears the shared cookies with a part of the login. */
     clear(ctx: Context, id: Buffer): void {
       for (const { name } of readPartsOfLogin(ctx, id)) set(ctx, name, '', 0);
     },

@@ -34,7 +34,6 @@ interface RegistrationSettings {
   readonly protection: LoginProtection | undefined;
   readonly source: ProviderSource;
   readonly upstream: UpstreamClient;
-  /** The audience of the registration at a provider. */
   readonly audienceAt: (provider: Provider) => string;
   readonly memory: LoginMemory;
   readonly limits: AddressLimits;
@@ -65,7 +64,6 @@ export function createRegistration(by: RegistrationSettings) {
   };
 }
 
-/** The registration at the provider that is known now. */
 function registrationAt(by: RegistrationSettings, provider: Provider) {
   const { name, clientId, clientSecret, callbackUri, allow } = by;
   const { upstream, memory, limits, accessTime } = by;

@@ -29,7 +29,6 @@ const content = v.object({
   exp: v.number(),
 });
 
-/** The content of an access token for a resource. */
 export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
 
 /** How many opened tokens each registration remembers. */

@@ -21,7 +21,6 @@ export interface BrowserTerms {
 export interface Upstream {
   /** Replaces the identifier in the URL of a request. Either both end with a slash, or neither. */
   readonly url: string;
-  /** Whether it gets the provider's access token. */
   readonly givesToken: boolean;
 }
 
@@ -48,7 +47,6 @@ export interface Resource {
   readonly audience: readonly string[];
   /** Restricts who of the people of its front ends may use it. Undefined if all may. */
   readonly allow: Allow | undefined;
-  /** The facts about a person that it learns. */
   readonly identity: IdentityQuestion;
   /** The lifetime of its access tokens, in seconds. */
   readonly lifetime: number;

@@ -32,7 +32,6 @@ export interface StreamSource {
   readonly hasOthers: boolean;
 }
 
-/** The person or machine with most streams. */
 export interface LargestHolder {
   /** The number of people and machines with streams. */
   readonly people: number;
@@ -83,8 +82,7 @@ export function createStreams() {
     else stream.end('reload');
   }
 
-  /** Counts a stream, and begins to watch whether it must end. */
-  function add(stream: Stream): void {
+  function countAndWatch(stream: Stream): void {
     streams.add(stream);
     // A reload or a stop may have begun while the request waited for its body.
     moveToNewDoor(stream);
@@ -129,7 +127,7 @@ export function createStreams() {
         observe(call, isSent);
       });
       // `remove` cannot have run before, because the call has not begun to read or write.
-      add(stream);
+      countAndWatch(stream);
       return transfer;
     },
     /** Ends the streams of changed resources, and moves all others to their new doors. */

@@ -39,8 +39,7 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
   const question = resource?.identity;
   const isOpenToAll = allows.every((allow) => allow === undefined);
   if (question === undefined && isOpenToAll) return undefined;
-  // Where the configuration has each `allow`.
-  const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
+  const configKeys = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
   const observe: ObserveCall = (call) => {
     // The log shows only one call of a request: the first, or else a call that failed.
     const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
@@ -56,7 +55,7 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
     ctx.state.person = identity?.sub;
     if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
     if (refusedBy === undefined) return requireShort(identity);
-    ctx.state.refusedBy = owners[refusedBy];
+    ctx.state.refusedBy = configKeys[refusedBy];
     revokeSilently(registration, tokens);
     throw new RelayError('access_refused', { person, fields });
   };
@@ -130,7 +129,6 @@ export function failAtTokenEndpoint(error: unknown): never {
   throw isRefusal ? new RelayError(error.code, { ...error, status: 400 }) : error;
 }
 
-/** A refresh of a front end, or of a session. */
 interface Renewal {
   readonly place: Destination;
   readonly ctx: Context;

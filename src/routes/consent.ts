@@ -59,7 +59,6 @@ function createQuestion(
   };
 }
 
-/** Answers with a page that asks the person. */
 function showQuestion(ctx: Context, pages: Pages, page: string): void {
   setPageHeaders(ctx, consentPolicy(pages));
   // Against text fragments (`#:~:text=`), which would scroll past the question.

@@ -50,7 +50,6 @@ const endedBy: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
   request_timeout: 'limit',
 };
 
-/** The state and the helpers that all gateways of a relay share. */
 export interface GatewayContext {
   readonly streams: Streams;
   /** Whether the relay has several gateways, which must leave places to each other. */
@@ -110,7 +109,6 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
   };
 }
 
-/** Opens a door to the bearer token of a request. */
 async function enterByToken(ctx: Context, doors: Doors): Promise<Entry> {
   const token = requireToken(ctx);
   const entered = await enter(doors, token);

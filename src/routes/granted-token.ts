@@ -8,7 +8,6 @@ import { actsAtProvider, type Resource } from '../resources/resource.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import { type Grantee, ownerOf, refreshPolicyAt } from './grantee.ts';
 
-/** The answer of the token endpoint. */
 export interface Granted extends TokenResponse {
   /** Set if the token is for a resource. */
   readonly identity?: Identity | undefined;

@@ -20,7 +20,6 @@ export interface Grantee {
   readonly chargedAddress: string | undefined;
 }
 
-/** The terms of a login, from its code or its refresh token. */
 type Terms = Pick<RefreshTokenContent, 'ownResource' | 'providerResource' | 'hasConsent' | 'scope' | 'address'>;
 
 /**

@@ -22,7 +22,6 @@ export function createReadiness(
   isMemoryAway: () => boolean = () => false,
 ) {
   const unavailable = () => providers.filter((provider) => provider.whyMissing() !== undefined);
-  // Names the registration if there are several.
   const reasonOf = ({ name, whyMissing }: AwaitedProvider) =>
     providers.length === 1 ? `${whyMissing()}` : `${whyMissing()} (${name})`;
   return {

@@ -61,7 +61,6 @@ function verifyLogin(protection: LoginProtection | undefined, ctx: Context, quer
   }
 }
 
-/** A request of the provider's redirect, with its front end. */
 interface Callback extends Place {
   readonly ctx: Context;
   readonly query: Query;

@@ -18,7 +18,6 @@ export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'heade
   call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body' | 'client'>): Promise<StreamedResponse>;
   /** The failure to answer instead of a response with this status. Undefined if the response passes. */
   failureInsteadOf(status: number): RelayError | undefined;
-  /** The headers of the response that pass to the client. */
   headersToPass(headers: StreamedResponse['headers'], status: number): Readonly<Record<string, string | string[]>>;
   /** Whether an application answers that has its host to itself. It decides what its pages may do, not the relay. */
   readonly isOfApplication?: boolean;

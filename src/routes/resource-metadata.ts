@@ -11,7 +11,6 @@ export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlyS
   return new Set([bareMetadataPath + pathname, bareMetadataPath + pathname.replace(/\/$/, '')]);
 }
 
-/** The URL that leads clients to the metadata of a resource. */
 export function resourceMetadataUrl({ url }: Pick<Resource, 'url'>): string {
   const [path = ''] = resourceMetadataPaths({ url });
   return new URL(url).origin + path;

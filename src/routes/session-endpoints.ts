@@ -16,7 +16,7 @@ type Memory = Pick<GrantMemory, 'refreshes' | 'revocations'>;
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
 export function describeSession(requests: SessionRequests): Handler {
   return async (ctx: Context) => {
-    ctx.body = description(requests, await requests.openSession(ctx));
+    ctx.body = describe(requests, await requests.openSession(ctx));
   };
 }
 
@@ -30,7 +30,7 @@ export function describeSession(requests: SessionRequests): Handler {
 export function refreshSession(requests: SessionRequests, { refreshes }: Memory): Handler {
   return async (ctx: Context) => {
     const opened = await requests.openSession(ctx);
-    ctx.body = description(requests, await renewSession(ctx, opened, requests, refreshes));
+    ctx.body = describe(requests, await renewSession(ctx, opened, requests, refreshes));
   };
 }
 
@@ -72,8 +72,7 @@ export async function renewSession(
   return { ...opened, session: renewed };
 }
 
-/** Describes a session to its page. */
-function description({ secondsLeft }: SessionRequests, opened: OpenSession) {
+function describe({ secondsLeft }: SessionRequests, opened: OpenSession) {
   const { session, registration } = opened;
   const left = secondsLeft(opened);
   return {

@@ -134,7 +134,6 @@ export function createSessionRequests(
   };
 }
 
-/** Finds front ends with sessions by their names and origins. */
 function createFrontEndFinder(frontEnds: readonly SessionFrontEnd[]) {
   const byName = new Map<unknown, SessionFrontEnd>(frontEnds.map((one) => [one.name, one]));
   const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);

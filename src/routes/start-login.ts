@@ -180,7 +180,6 @@ function requestedScope(query: Query, place: StartPlace, isOpen: boolean, resour
   return isLenient ? scopeWithin(asked, whole) : (narrowScope(asked, whole) ?? whole);
 }
 
-/** The whole scope that a front end may request. */
 function configuredScope({ registration, frontEnd }: StartPlace): string | undefined {
   const { provider } = registration.current();
   return frontEnd.scope ?? provider.scope;
@@ -192,7 +191,6 @@ function scopeToRequest(place: StartPlace, part: string | undefined, resource?: 
   return registration.current().scopeWithAccess(part, configuredScope(place), frontEnd, resource);
 }
 
-/** Reads which account the person wants to use at the provider. */
 function readAccount(query: Query) {
   return { otherAccount: query['prompt'] === 'select_account', loginHint: readLoginHint(query) };
 }

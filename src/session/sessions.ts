@@ -30,7 +30,6 @@ const content = v.object({
   loggedInAt: v.number(),
   /** The time of the login or of the last refresh. */
   renewedAt: v.optional(v.number()),
-  /** The end of the session, however often it is refreshed. */
   endsAt: v.number(),
   /** The end of the session unless it is refreshed. */
   idleEndsAt: v.number(),
@@ -39,7 +38,6 @@ const content = v.object({
 /** The content of the cookie of a session. Times are in seconds since 1970. */
 export type SessionContent = v.InferOutput<typeof content>;
 
-/** Where a session was started: its front end at a registration. */
 export type SessionLogin = Pick<SessionContent, 'registration' | 'audience' | 'frontEnd'>;
 
 const idLength = 16;

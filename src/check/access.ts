@@ -7,7 +7,7 @@ import {
   registrationsOfFrontEnd,
   reportedName,
   resourcesOfFrontEnd,
-} from '../config/registration-config.ts';
+} from '../config/relations.ts';
 import { openidAccess } from '../providers/identity-servers.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';

@@ -1,5 +1,5 @@
 import type { FrontEndConfig } from '../config/config.ts';
-import { resourcesOfFrontEnd } from '../config/registration-config.ts';
+import { resourcesOfFrontEnd } from '../config/relations.ts';
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOrigin, matches } from '../origins/origin-pattern.ts';

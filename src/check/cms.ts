@@ -1,5 +1,5 @@
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { registrationsOfFrontEnd } from '../config/registration-config.ts';
+import { registrationsOfFrontEnd } from '../config/relations.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** The lines that each CMS needs in its `config.yml`, at each registration that it may use. */

@@ -1,9 +1,9 @@
 import { type Config, type ConfigReading, readConfig } from '../config/config.ts';
-import type { Unseen } from '../config/reading.ts';
+import type { Unseen } from '../config/map-reading.ts';
+import { chooseSources, findGivenOption, type OptionSources } from '../config/option-sources.ts';
 import { mapNonEmpty, requireChecked } from '../config/readings.ts';
-import { frontEndsWithBrowsers, registrationsOfFrontEnd } from '../config/registration-config.ts';
+import { frontEndsWithBrowsers, registrationsOfFrontEnd } from '../config/relations.ts';
 import { formatConfigFile } from '../config/shown/print.ts';
-import { chooseSources, findGivenOption, type OptionSources } from '../config/sources.ts';
 import { ConfigError } from '../failures/start-errors.ts';
 import type { Provider } from '../providers/provider.ts';
 import { newFiles, type ReadFile, readTextFile } from '../text-files.ts';

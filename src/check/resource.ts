@@ -1,5 +1,5 @@
 import type { ResourceConfig } from '../config/config.ts';
-import { issuersOf } from '../config/registration-config.ts';
+import { issuersOf } from '../config/relations.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { checkPath } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/resource-metadata.ts';

@@ -1,4 +1,4 @@
-import { refreshPolicyOf } from '../config/registration-config.ts';
+import { refreshPolicyOf } from '../config/relations.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';

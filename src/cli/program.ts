@@ -1,7 +1,7 @@
 import { Argument, Command, Option as Flag } from 'commander';
+import type { OptionSources } from '../config/option-sources.ts';
 import type { Option } from '../config/settings/setting.ts';
 import { options } from '../config/settings/settings.ts';
-import type { OptionSources } from '../config/sources.ts';
 import { version } from '../version.ts';
 import type { CheckFlags } from './commands/check.ts';
 import type { ClientIdFlags } from './commands/client-id.ts';

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../sealing/secret.ts';
 import type { Certificate } from '../server/tls.ts';
+import { isUnseen } from './map-reading.ts';
 import { readNamedFile } from './named-file.ts';
-import { isUnseen } from './reading.ts';
 import type { RelayReading } from './readings.ts';
 
 /** Reads the relay's own certificate and its private key; undefined if there are none, and after a fault. */

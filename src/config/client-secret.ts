@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
+import { type FileText, isUnseen, type Reading } from './map-reading.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
-import { type FileText, isUnseen, type Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
 
 /** Names the credential and the file of the packaged service. */

@@ -1,4 +1,5 @@
 import { defaultCallbackPath } from '../paths.ts';
+import { readProvider, titleOf } from './assemble-provider.ts';
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { checkEntries } from './checks/across-entries.ts';
@@ -24,9 +25,8 @@ import { readEnvironment } from './environment.ts';
 import { createPlacedMessages } from './fault.ts';
 import { type ReadConfigFile, readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
+import type { ReadingContext } from './map-reading.ts';
 import { readPages } from './pages.ts';
-import { readProvider, titleOf } from './provider.ts';
-import type { ReadingContext } from './reading.ts';
 import {
   completeValues,
   createReadings,

@@ -1,7 +1,7 @@
 import { codeOf, type ReadFile, whyUnreadable } from '../text-files.ts';
 import { parseCertificate } from './certificate.ts';
+import type { OptionSources } from './option-sources.ts';
 import { isDecodable } from './schemas.ts';
-import type { OptionSources } from './sources.ts';
 
 /** Values of variables that Node.js itself reads, with which it would reveal secrets. */
 const forbiddenValues: readonly [name: string, value: RegExp, why: string][] = [

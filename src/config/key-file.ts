@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
+import { isUnseen, type Reading } from './map-reading.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
-import { isUnseen, type Reading } from './reading.ts';
 import { isVisible, secretVariables } from './secret-variables.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';

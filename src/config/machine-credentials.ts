@@ -1,8 +1,8 @@
 import type { MachineCredentials } from '../front-ends/machine-credentials.ts';
 import { readPublicKeys } from '../oauth/public-keys.ts';
 import { readSecrets } from './key-file.ts';
+import { isUnseen, type Reading } from './map-reading.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
-import { isUnseen, type Reading } from './reading.ts';
 
 /** Names the systemd credential with the secret of a machine. */
 const machineSecretCredential = (name: string) => `${name}-machine-secret`;

@@ -1,5 +1,5 @@
 import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
-import type { FileText, Reading, ReadingContext } from './reading.ts';
+import type { FileText, Reading, ReadingContext } from './map-reading.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
 import { whyUnfilled } from './unfilled-values.ts';

@@ -1,7 +1,7 @@
 import { findEntryOrReport, withItemNumber } from './fault.ts';
 import { readSecrets } from './key-file.ts';
 import { readMachineCredentials } from './machine-credentials.ts';
-import { createReading, type Reading, type ReadingContext } from './reading.ts';
+import { createReading, type Reading, type ReadingContext } from './map-reading.ts';
 import type { Level } from './settings/setting.ts';
 import { type CompleteValues, settingNames } from './settings/settings.ts';
 import type { SettingsMap } from './settings-map.ts';

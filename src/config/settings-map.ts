@@ -1,7 +1,7 @@
 import { describePlace, type Position } from './fault.ts';
+import { findGivenOption, type GivenOption, type OptionSources } from './option-sources.ts';
 import type { Level } from './settings/setting.ts';
 import { describeRow, optionNames, options, rowAt } from './settings/settings.ts';
-import { findGivenOption, type GivenOption, type OptionSources } from './sources.ts';
 
 /** The settings of one map of the file, or those that flags and variables give. No schema has checked them yet. */
 export interface SettingsMap<At extends Level = Level> extends MapPlace {

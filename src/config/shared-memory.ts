@@ -1,8 +1,8 @@
 import { parseAddress } from '../memory/redis-client.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
+import { type FileText, isUnseen } from './map-reading.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
-import { type FileText, isUnseen } from './reading.ts';
 import type { RelayReading } from './readings.ts';
 import { isVisible, secretVariables, splitPassword } from './secret-variables.ts';
 import { options } from './settings/settings.ts';

@@ -4,7 +4,7 @@ import { limitLifetime } from '../browsers/door-cookies.ts';
 import { createDoorTickets } from '../browsers/door-logins.ts';
 import type { Clock } from '../clock.ts';
 import type { FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { frontEndForBrowsers, identifyUserBase, personSourceOf } from '../config/registration-config.ts';
+import { frontEndForBrowsers, identifyUserBase, personSourceOf } from '../config/relations.ts';
 import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
 import { audienceOfMachine, credentialIds } from '../front-ends/machine-credentials.ts';
 import type { Grants } from '../grants/grants.ts';

@@ -9,7 +9,7 @@ import {
   identifyRegistration,
   refreshPolicyOf,
   resourcesOfRegistration,
-} from '../config/registration-config.ts';
+} from '../config/relations.ts';
 import type { Pages } from '../delivery/pages.ts';
 import { createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
 import { createFrontEnds } from '../front-ends/front-ends.ts';

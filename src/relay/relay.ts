@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { createDocuments } from '../clients/fetch-documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { hasSessions } from '../config/registration-config.ts';
+import { hasSessions } from '../config/relations.ts';
 import { createPages } from '../delivery/pages.ts';
 import { audienceOfFrontEnd } from '../front-ends/front-end.ts';
 import type { Marks } from '../memory/marks.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { issuersOf } from '../config/registration-config.ts';
+import { issuersOf } from '../config/relations.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { bareMetadataPath, resourceMetadata, resourceMetadataPaths } from '../routes/resource-metadata.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { hasSessions } from '../config/registration-config.ts';
+import { hasSessions } from '../config/relations.ts';
 import { unixSocketWord } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
 import { longestWait } from '../login/refusal-limit.ts';

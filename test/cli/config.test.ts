@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { runConfigAction } from '../../src/cli/commands/config.ts';
+import type { OptionSources } from '../../src/config/option-sources.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
 import { formatChangedSettings, formatConfigFile } from '../../src/config/shown/print.ts';
 import { configFileSchema } from '../../src/config/shown/schema.ts';
-import type { OptionSources } from '../../src/config/sources.ts';
 import { metadataWith, withProvider } from '../check/support/provider.ts';
 import { readingsOf, settingsOfFile } from '../config/support/read.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { identifyUserBase } from '../../src/config/registration-config.ts';
+import { identifyUserBase } from '../../src/config/relations.ts';
 import { faultsOfFile, readFileConfig } from './support/read.ts';
 
 const elsewhere = 'token-delivery code: every other way gives the provider';

@@ -5,7 +5,7 @@ import {
   type ResourceAtRegistration,
   reportedName,
   resourcesOfFrontEnd,
-} from '../../config/registration-config.ts';
+} from '../../config/relations.ts';
 import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessAnswer, AccessAnswers } from '../../providers/provider.ts';

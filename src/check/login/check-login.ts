@@ -1,9 +1,9 @@
 import type { Evidence } from '../../access/access.ts';
 import type { Item } from '../../access/fields.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../../config/config.ts';
-import { frontEndsWithBrowsers } from '../../config/registration-config.ts';
+import type { OptionSources } from '../../config/option-sources.ts';
+import { frontEndsWithBrowsers } from '../../config/relations.ts';
 import { formatConfigFile } from '../../config/shown/print.ts';
-import type { OptionSources } from '../../config/sources.ts';
 import type { RelayError } from '../../failures/relay-error.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
 import { createOneLogin } from '../../relay/one-login.ts';

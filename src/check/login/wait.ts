@@ -1,4 +1,4 @@
-import { reportedName } from '../../config/registration-config.ts';
+import { reportedName } from '../../config/relations.ts';
 import { RelayError } from '../../failures/relay-error.ts';
 import { ListenError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { type CheckReport, diagnose } from '../../check/diagnose.ts';
 import type { Finding } from '../../check/finding.ts';
 import type { ShownAnswer } from '../../check/login/calls.ts';
-import type { OptionSources } from '../../config/sources.ts';
+import type { OptionSources } from '../../config/option-sources.ts';
 import { print, printError, wrap } from '../print.ts';
 import { waitForStopSignal } from '../stop.ts';
 

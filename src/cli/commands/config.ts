@@ -1,9 +1,9 @@
 import { discoverProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
-import type { Unseen } from '../../config/reading.ts';
+import type { Unseen } from '../../config/map-reading.ts';
+import { chooseSources, type OptionSources } from '../../config/option-sources.ts';
 import { formatChangedSettings, formatConfigFile, formatMigratedFile } from '../../config/shown/print.ts';
 import { configFileSchema } from '../../config/shown/schema.ts';
-import { chooseSources, type OptionSources } from '../../config/sources.ts';
 import { newFiles, type ReadFile, readTextFile } from '../../text-files.ts';
 
 export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
+import { findGivenOption, type OptionSources } from '../../config/option-sources.ts';
 import { describeRow, options } from '../../config/settings/settings.ts';
-import { findGivenOption, type OptionSources } from '../../config/sources.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';

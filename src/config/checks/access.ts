@@ -2,9 +2,9 @@ import { type Allow, allowAt, answerTo, rulesOf, splitName } from '../../access/
 import { scopeBeyond } from '../../oauth/scope.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessRule } from '../../providers/provider.ts';
-import { findPreset } from '../provider.ts';
+import { findPreset } from '../assemble-provider.ts';
+import type { Reading } from '../map-reading.ts';
 import type { ProviderSettings } from '../provider-settings.ts';
-import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings, type RegistrationReading } from '../readings.ts';
 
 const openToAll = 'has unregistered clients, and everybody at the provider may log in with them: set allow';

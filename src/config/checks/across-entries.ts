@@ -2,8 +2,8 @@ import { isMachineId } from '../../access/identity.ts';
 import { matches } from '../../origins/origin-pattern.ts';
 import { pageOriginsOf } from '../../origins/redirect-uri.ts';
 import { endpointNames } from '../../paths.ts';
+import { findPreset } from '../assemble-provider.ts';
 import type { ReadConfigFile } from '../file/read.ts';
-import { findPreset } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 import { describeDelivery } from './describe-delivery.ts';
 

@@ -1,6 +1,6 @@
 import { findCmsRegistration } from '../../providers/cms.ts';
 import { presets } from '../../providers/presets.ts';
-import { findPreset } from '../provider.ts';
+import { findPreset } from '../assemble-provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
 /** The presets that CMSes support, as providers with their names. */

@@ -6,7 +6,7 @@ import { originOf, type RedirectUri, withAnyPort } from '../../origins/redirect-
 import { doPathsOverlap } from '../../paths.ts';
 import { isLoopback, whyQueryIsTaken } from '../../urls.ts';
 import { didYouMean, findSuggestion, withItemNumber } from '../fault.ts';
-import type { Reading } from '../reading.ts';
+import type { Reading } from '../map-reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 import { allowOf } from './access.ts';
 import { checkMachine, forbidCredentials } from './machine.ts';

@@ -1,7 +1,7 @@
 import { exampleOrigin } from '../../origins/origin-pattern.ts';
 import { doPathsOverlap, ownPaths, registrationPath } from '../../paths.ts';
 import { isLoopback } from '../../urls.ts';
-import type { Reading } from '../reading.ts';
+import type { Reading } from '../map-reading.ts';
 import type { Readings, RelayReading } from '../readings.ts';
 import type { Level } from '../settings/setting.ts';
 import { type NameAt, namesAt, options, rowAt } from '../settings/settings.ts';

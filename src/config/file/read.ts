@@ -2,10 +2,10 @@ import { isMap, isScalar } from 'yaml';
 import { ConfigError } from '../../failures/start-errors.ts';
 import { type ReadFile, type TextFile, whyUnreadable } from '../../text-files.ts';
 import { describeFault, describePlace, type PlacedMessages } from '../fault.ts';
+import { findGivenOption, type OptionSources } from '../option-sources.ts';
 import { levels } from '../settings/setting.ts';
 import { describeRow, options } from '../settings/settings.ts';
 import type { SettingsMap } from '../settings-map.ts';
-import { findGivenOption, type OptionSources } from '../sources.ts';
 import { readSettings } from './entries.ts';
 import { parseYaml, type ReportAt } from './yaml.ts';
 

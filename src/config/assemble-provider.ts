@@ -5,7 +5,7 @@ import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { whyQueryIsTaken } from '../urls.ts';
 import { version } from '../version.ts';
-import { addPersonSettings } from './person.ts';
+import { addPersonSettings } from './person-settings.ts';
 import { type ProviderSettings, providerFromSettings } from './provider-settings.ts';
 import type { RegistrationReading } from './readings.ts';
 import { options, type ValuesAt } from './settings/settings.ts';

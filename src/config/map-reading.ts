@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { NewFiles, ReadFile } from '../text-files.ts';
 import { describeFault, type PlacedMessages, withItemNumber } from './fault.ts';
+import type { OptionSources } from './option-sources.ts';
 import { isLenient, type Level, type Setting } from './settings/setting.ts';
 import { type NameAt, namesAt, rowAt, type ValuesAt } from './settings/settings.ts';
 import type { SettingsMap } from './settings-map.ts';
 import { defaultOf, describeMap, describeSetting, isEntry, positionOf, sourceOf } from './settings-map.ts';
-import type { OptionSources } from './sources.ts';
 import { whyUnfilled } from './unfilled-values.ts';
 
 /** The sources and results that all readings of one configuration share. */

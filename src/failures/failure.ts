@@ -44,7 +44,7 @@ export function withSameAnswer<Name extends string>(
 }
 
 /** Creates a failure that may be over in a moment. If a code may be spent, the login has to start again. */
-export function temporaryFailure(status: number, what: string) {
-  const detail = `${what} Try again in a moment.`;
-  return { status, detail, detailOnceSpent: `${what} Start the login again.` };
+export function temporaryFailure(status: number, event: string) {
+  const detail = `${event} Try again in a moment.`;
+  return { status, detail, detailOnceSpent: `${event} Start the login again.` };
 }

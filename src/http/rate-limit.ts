@@ -8,10 +8,10 @@ import { createClientAddresses } from './client-address.ts';
 /**
  * Creates a function that counts a request of a network, and throws `rate_limited` if it is one too many.
  *
- * @param what the kind of requests, each of which is counted separately
+ * @param kind the kind of requests, which is counted separately from other kinds
  */
-export function createRequestLimit(home: Home, what: Counted) {
-  const counters = createCounters(home, what);
+export function createRequestLimit(home: Home, kind: Counted) {
+  const counters = createCounters(home, kind);
   /** @param detail the text for the sender of a refused request @throws {RelayError} `rate_limited` */
   return async (network: string, most: number, detail?: string): Promise<void> => {
     const { count, wait } = await counters.add(counters.hashToCounter(network), 1);

@@ -13,8 +13,8 @@ const countScript =
  * Counts by client address. A keyed hash assigns each address to one of 65,536 counters. So memory stays bounded, no
  * counter has to be dropped, and clients cannot choose whose counter they share.
  */
-export function createCounters({ now, shared }: Home, what: Counted) {
-  const { lifetime } = what;
+export function createCounters({ now, shared }: Home, counted: Counted) {
+  const { lifetime } = counted;
   const counters = createExpiringMap<{ count: number; readonly end: number }>(mostCounters, now);
   const ownSeed = randomBytes(16).toString('hex');
   return {
@@ -29,7 +29,7 @@ export function createCounters({ now, shared }: Home, what: Counted) {
       own.count += by;
       if (known === undefined && by > 0) counters.set(counter, own, lifetime);
       const ownResult = { count: own.count, wait: own.end - now() };
-      const command = ['EVAL', countScript, '1', counterName(what, counter), `${by}`, `${lifetime}`];
+      const command = ['EVAL', countScript, '1', counterName(counted, counter), `${by}`, `${lifetime}`];
       const answer = await shared?.run(command);
       const [count, wait] = Array.isArray(answer?.reply) ? answer.reply.map(Number) : [];
       if (count === undefined || wait === undefined) return ownResult;

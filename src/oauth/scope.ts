@@ -33,7 +33,7 @@ export function scopeForProvider(requested: readonly string[], whole: readonly s
 export function scopeBeyond(granted?: string, configured?: string): readonly string[] {
   if (granted === undefined || configured === undefined) return [];
   const configuredWords = splitScope(configured);
-  const isConfigured = (word: string) => configuredWords.some((one) => isSameScope(one, word));
+  const isConfigured = (word: string) => configuredWords.some((configuredWord) => isSameScope(configuredWord, word));
   return splitScope(granted).filter((word) => !internalWords.has(word) && !isConfigured(word));
 }
 

@@ -47,7 +47,8 @@ export function createMetricFactories(registry: Registry, situation: () => Situa
     /** Creates a counter that begins at 0 for each registration, including those that a reload adds. */
     loginCounter(name: string, help: string, otherLabels: Readonly<Record<string, string>> = {}) {
       const collect = () => {
-        for (const one of situation().providers) counter.inc({ ...otherLabels, ...registrationLabel(one) }, 0);
+        for (const provider of situation().providers)
+          counter.inc({ ...otherLabels, ...registrationLabel(provider) }, 0);
       };
       const labels = [...Object.keys(otherLabels), 'registration'];
       const counter: Counter = new Counter({ ...common(name, help, labels), collect });
@@ -181,7 +182,7 @@ function defineGauges(gauge: MetricFactories['gauge']): void {
     '1 if logins can start at the provider; 0 if its issuer has not described it.',
     ['registration'],
     (known, { providers }) => {
-      for (const one of providers) known.set(registrationLabel(one), one.isKnown ? 1 : 0);
+      for (const provider of providers) known.set(registrationLabel(provider), provider.isKnown ? 1 : 0);
     },
   );
 }

@@ -38,7 +38,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const endpoints = createEndpoints({ ...dependencies, ...forEndpoints });
   const gateways = createGateways(config, resources, doorHosts, memory.streams, logger);
   const apiPaths = createApiPaths(config, sessionRequests, context);
-  for (const one of served) memory.callbackPaths.set(one.callbackPath, true, Number.POSITIVE_INFINITY);
+  for (const { callbackPath } of served) memory.callbackPaths.set(callbackPath, true, Number.POSITIVE_INFINITY);
   const loggedNames = {
     registration: served.length > 1,
     frontEnd: frontEnds.length > 1,
@@ -148,7 +148,7 @@ function prepareOriginWarnings({ config, logger, served }: Dependencies): Endpoi
   const { frontEnds } = config;
   const { hasOrigin } = pagesOfFrontEnds(config);
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0]?.origin : undefined;
-  const takesAnyOrigin = served.some((one) => one.frontEnds.takesAnyOrigin);
+  const takesAnyOrigin = served.some((registration) => registration.frontEnds.takesAnyOrigin);
   const warn = warnOfForeignOrigins(logger, hasOrigin, onlyOrigin);
   return ({ all: mayAllRead }: Readers) => {
     if (takesAnyOrigin || mayAllRead === true) return (_, next) => next();

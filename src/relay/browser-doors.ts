@@ -20,7 +20,9 @@ import type { ServedRegistration } from './registrations.ts';
 
 /** Creates the hosts of the resources that open to browsers. */
 export function createDoorHosts(served: readonly ServedRegistration[]): readonly DoorHost[] {
-  const places = served.flatMap((one) => one.browserDoors.map((door): DoorPlace => ({ served: one, door })));
+  const places = served.flatMap((registration) =>
+    registration.browserDoors.map((door): DoorPlace => ({ served: registration, door })),
+  );
   return groupByResource(places, ({ door }) => door.resource).map(createDoorHost);
 }
 
@@ -34,8 +36,8 @@ function createDoorHost(places: readonly [DoorPlace, ...DoorPlace[]]): DoorHost 
     origin: new URL(resource.url).origin,
     terms,
     places,
-    byToken: mapNonEmpty(places, (one) => one.door.byToken),
-    byCookie: mapNonEmpty(places, (one) => one.door.byCookie),
+    byToken: mapNonEmpty(places, (place) => place.door.byToken),
+    byCookie: mapNonEmpty(places, (place) => place.door.byCookie),
     cookies: createDoorCookies(resource),
     logins: createDoorLogins(keys, resource, now),
     endedLogins: served.grants.endedLogins,

@@ -62,7 +62,7 @@ export function createEndpoints(dependencies: EndpointDependencies): readonly En
     ...createCmsStart(dependencies),
     ...resourceEndpoints(dependencies),
     ...[...byCallbackPath].map(([path, pathsThere]) => callbackEndpoint(path, pathsThere)),
-    ...servedPaths.flatMap((one) => registrationEndpoints(one, dependencies)),
+    ...servedPaths.flatMap((path) => registrationEndpoints(path, dependencies)),
   ];
 }
 
@@ -98,9 +98,9 @@ function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
 /** Whether a client on any page may look a user up. The request does not name the client, but perhaps the provider. */
 function mayAllReadUser(ctx: Context, served: readonly ServedRegistration[]): boolean {
   const { provider } = truncatedQuery(ctx);
-  const mayBeNamed = (one: ServedRegistration) =>
-    provider === undefined || wordsOfPaths(one).some((word) => word === provider);
-  return served.some((one) => one.frontEnds.takesAnyOrigin && mayBeNamed(one));
+  const mayBeNamed = (registration: ServedRegistration) =>
+    provider === undefined || wordsOfPaths(registration).some((word) => word === provider);
+  return served.some((registration) => registration.frontEnds.takesAnyOrigin && mayBeNamed(registration));
 }
 
 /** The endpoints of sessions, which only pages of front ends with sessions may read. */

@@ -48,7 +48,7 @@ export function createGateways(
     const [{ resource }] = doors;
     const { url, upstream } = resource;
     if (upstream === undefined) return [];
-    const doorHost = hosts.find((one) => one.resource.name === resource.name);
+    const doorHost = hosts.find((host) => host.resource.name === resource.name);
     const failures = doorHost ? answerFailures(answerAtDoor(doorHost)) : answerWithChallenge(resource);
     const handle = inOrder(failures, gatewayCors, gateway(doors, upstream, context, doorHost));
     const { host, hostname, pathname } = new URL(url);

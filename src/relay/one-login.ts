@@ -145,7 +145,8 @@ function createListener(
   const context = { createOriginWarning: () => passOn, rateLimits: [] };
   const app = createKoa({ stopping: false }, answerInPlace);
   const { pathname } = new URL(baseUrl);
-  if (pathname !== '/') app.use(removeBasePath(pathname, (path) => endpoints.some((one) => one.path === path)));
+  if (pathname !== '/')
+    app.use(removeBasePath(pathname, (path) => endpoints.some((endpoint) => endpoint.path === path)));
   app.use(createRouter(endpoints, context).routes());
   const nothing = { path: '', action: undefined, readers: noPages, isLimited: false } as const;
   app.use(createHandler({ ...nothing, handle: failNotFound }, context));

@@ -28,7 +28,7 @@ export function createRegistrationFinder(
   served: readonly [ServedRegistration, ...ServedRegistration[]],
   base: URL,
 ): FindRegistration {
-  const byName = new Map(served.flatMap((one) => wordsOfPaths(one).map((word) => [word, one.registration])));
+  const byName = new Map(served.flatMap((at) => wordsOfPaths(at).map((word) => [word, at.registration])));
   const pages = served.flatMap(({ registration, frontEnds: { origins } }) =>
     [...origins].map((pattern) => ({ pattern, registration })),
   );

@@ -19,7 +19,7 @@ const stretchSecret = promisify<string, string, number, Buffer>(scrypt);
  * @see RFC 5869
  */
 export function deriveKeysFromFile([current, ...previous]: readonly [Secret, ...Secret[]]): Keys {
-  return deriveRings([current.reveal(), ...previous.map((one) => one.reveal())]);
+  return deriveRings([current.reveal(), ...previous.map((secret) => secret.reveal())]);
 }
 
 /** Derives the keys of a relay from the lines of its key file, or else from the client secret. */

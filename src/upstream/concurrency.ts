@@ -91,9 +91,9 @@ function makeRoomAtApi(
   isCrowded: boolean,
 ): void {
   const { session, address } = newcomer;
-  const withSameSession = transfers.filter((one) => one.session === session);
+  const withSameSession = transfers.filter((transfer) => transfer.session === session);
   if (withSameSession.length >= limits.apiCallsOfSession) throw new RelayError('overloaded');
-  const withSameAddress = transfers.filter((one) => address !== undefined && one.address === address);
+  const withSameAddress = transfers.filter((transfer) => address !== undefined && transfer.address === address);
   if (withSameAddress.length >= limits.apiCallsOfAddress) {
     // Several people may share the address.
     const transferToEnd = findTransferToEnd(newcomer, withSameAddress, ['session', 'person'], true);
@@ -117,20 +117,20 @@ function findTransferToEnd(
   mayBeFast: boolean,
 ): CountedTransfer | undefined {
   const groups = kinds.map((kind) => {
-    const known = transfers.filter((one) => one[kind] !== undefined);
-    return { kind, byName: Map.groupBy(known, (one) => one[kind]) };
+    const known = transfers.filter((transfer) => transfer[kind] !== undefined);
+    return { kind, byName: Map.groupBy(known, (transfer) => transfer[kind]) };
   });
   const countHeldBy = (holder: Holder) =>
     Math.max(...groups.map(({ kind, byName }) => byName.get(holder[kind])?.length ?? 0));
   const ownCount = countHeldBy(newcomer);
-  const isSlow = (one: CountedTransfer) => one.pace() < limits.apiOrdinaryPace;
-  const ofLargerHolders = transfers.filter((one) => countHeldBy(one) > ownCount);
+  const isSlow = (transfer: CountedTransfer) => transfer.pace() < limits.apiOrdinaryPace;
+  const ofLargerHolders = transfers.filter((transfer) => countHeldBy(transfer) > ownCount);
   // Spare a holder who would then have less than the newcomer, as long as another holder has more.
-  const ofMuchLargerHolders = ofLargerHolders.filter((one) => countHeldBy(one) > ownCount + 1);
+  const ofMuchLargerHolders = ofLargerHolders.filter((transfer) => countHeldBy(transfer) > ownCount + 1);
   const slow = findSlowest(ofMuchLargerHolders.filter(isSlow));
   if (slow !== undefined || !mayBeFast) return slow;
   const largestCount = Math.max(...ofMuchLargerHolders.map(countHeldBy));
-  const ofLargestHolders = ofMuchLargerHolders.filter((one) => countHeldBy(one) === largestCount);
+  const ofLargestHolders = ofMuchLargerHolders.filter((transfer) => countHeldBy(transfer) === largestCount);
   return findSlowest(ofLargestHolders) ?? findSlowest(ofLargerHolders.filter(isSlow));
 }
 

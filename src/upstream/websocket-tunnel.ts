@@ -31,13 +31,13 @@ export class Tunnel {
   };
 
   /** No bytes pass before `start`. */
-  constructor(client: Duplex, server: Duplex, on: TunnelObserver) {
+  constructor(client: Duplex, server: Duplex, observer: TunnelObserver) {
     this.#client = client;
     this.#server = server;
-    this.#observer = on;
+    this.#observer = observer;
     // The server may end its side before the client knows that there is a WebSocket.
-    server.once('end', () => on.onEnd(this.#endedFirst));
-    server.on('error', (error) => on.onBroken(error)).once('close', () => on.onBroken());
+    server.once('end', () => observer.onEnd(this.#endedFirst));
+    server.on('error', (error) => observer.onBroken(error)).once('close', () => observer.onBroken());
   }
 
   /** Lets bytes pass in both directions. */

@@ -73,7 +73,8 @@ export function describeEffect(request: Described): string | undefined {
   const { method, action, outcome } = request;
   const failure = failureCodes.find((code) => code === outcome);
   if (failure !== undefined) return new RelayError(failure).detail;
-  if (outcome === 'login_started') return 'on to the login';
+  // nginx discards the redirect of a check, and asks for another one.
+  if (outcome === 'login_started') return action === 'check' ? 'the answer leads to the login' : 'on to the login';
   const preflight = method === 'OPTIONS' ? describePreflight(request) : undefined;
   if (preflight !== undefined) return preflight;
   const [, effect] = Object.entries(effects).find(([name]) => name === action) ?? [];

@@ -23,7 +23,7 @@ describe('the log and metrics of a browser at a resource', () => {
     relay().lines.length = 0;
     await person.visit(`${wiki}/`);
     expect(said()).to.deep.equal([
-      ['check', 'login_started', 'on to the login'],
+      ['check', 'login_started', 'the answer leads to the login'],
       ['start', 'ok', 'on to the provider'],
       ['callback', 'ok', 'back to the page, with a code'],
       ['door-callback', 'ok', 'logged in, the browser gets its cookie'],

@@ -120,15 +120,17 @@ export function spendForeignCode(host: DoorHost): Handler {
     const query = truncatedQuery(ctx);
     const code = undefinedIfFailed(() => readSingle(query['code']));
     const isOwn = undefinedIfFailed(() => host.logins.verify(ctx, readSingle(query['state']))) !== undefined;
-    const { served, door } = placeOfCode(host, code);
-    const opened =
-      isOwn || code === undefined ? undefined : served.grants.codes.openExpired(code, door.client.audience);
-    if (opened !== undefined) {
-      const { audience } = served.registration.current();
-      await served.grants.redemptions.spend(hashKey(audience, opened.login.providerCode));
-    }
+    if (code !== undefined && !isOwn) await spendCode(placeOfCode(host, code), code);
     await next();
   };
+}
+
+/** Spends a code, unless another place issued it. */
+async function spendCode({ served, door }: DoorPlace, code: string): Promise<void> {
+  const opened = served.grants.codes.openExpired(code, door.client.audience);
+  if (opened === undefined) return;
+  const { audience } = served.registration.current();
+  await served.grants.redemptions.spend(hashKey(audience, opened.login.providerCode));
 }
 
 /** Clears the cache of a browser in which another person was logged in, because it may show that person's pages. */

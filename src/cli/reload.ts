@@ -100,7 +100,7 @@ export async function reload(
 export function findRestartWarnings(started: Config, reloaded: Config, hasSocket: boolean): readonly string[] {
   const settings = namesAt('relay');
   type Name = (typeof settings)[number];
-  const hasChanged = (name: Name) => {
+  const needsRestart = (name: Name) => {
     const { restart }: Option = options[name];
     const before = started[name];
     const after = reloaded[name];
@@ -113,7 +113,7 @@ export function findRestartWarnings(started: Config, reloaded: Config, hasSocket
   // Without a metrics port, these two have no effect.
   if (!started.metrics || !reloaded.metrics) withoutEffect.push('metricsHost', 'metricsNames');
   const warnings = settings
-    .filter((name) => hasChanged(name) && !withoutEffect.includes(name))
+    .filter((name) => needsRestart(name) && !withoutEffect.includes(name))
     .map((name) => `${describeRow(options[name])} has changed: restart the relay to use it`);
   if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;
   return [

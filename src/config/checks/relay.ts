@@ -47,8 +47,9 @@ export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Reading
 
 /** Whether every request comes from an untrusted proxy, so that no client address is known. */
 export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean {
-  const isClientKnown = values.trustedProxies !== undefined || values.tlsCert !== undefined;
-  return !isClientKnown && baseUrl.startsWith('https:');
+  // Without a certificate of its own, a relay at https:// has a proxy in front, which terminates TLS.
+  const isBehindProxy = baseUrl.startsWith('https:') && values.tlsCert === undefined;
+  return isBehindProxy && values.trustedProxies === undefined;
 }
 
 /** Warns about trusted proxies that nothing needs, and about settings that need them if there are none. */

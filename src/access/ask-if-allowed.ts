@@ -90,10 +90,17 @@ async function askUntilYes(questions: readonly (() => Promise<boolean>)[]): Prom
   const failures: unknown[] = [];
   const askInTurn = async () => {
     for (let ask = waiting.shift(); ask !== undefined; ask = waiting.shift()) {
-      const isYes = await ask().catch((error) => void failures.push(error));
-      if (isYes) return void waiting.splice(0);
+      try {
+        if (await ask()) {
+          // No other question needs an answer.
+          waiting.length = 0;
+          return;
+        }
+      } catch (error) {
+        failures.push(error);
+      }
     }
-    // `Promise.any` waits for the first that does not fail.
+    // `Promise.any` waits until one does not fail.
     throw new Error('no match');
   };
   try {

@@ -46,7 +46,7 @@ export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
 }
 
 /**
- * Opens cookies that were issued with a longer lifetime, before a reload, as if they had been issued with this one.
+ * Limits the lifetime of cookies that were issued before a reload made it shorter.
  *
  * @param lifetime in seconds
  */
@@ -58,8 +58,8 @@ export function limitLifetime(
     remembers,
     open(text, resource) {
       const opened = open(text, resource);
-      const end = (opened?.iat ?? 0) + lifetime;
-      return opened === undefined || opened.exp <= end ? opened : { ...opened, exp: end };
+      if (opened === undefined) return undefined;
+      return { ...opened, exp: Math.min(opened.exp, opened.iat + lifetime) };
     },
   };
 }

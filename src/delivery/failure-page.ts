@@ -112,8 +112,8 @@ export function isNavigation(ctx: Context): boolean {
 }
 
 /**
- * The address that starts the failed login again. It keeps `state`, because a front end that checks its state would
- * ignore the new login, and the page to return to. Neither is verified, and need not be: an attacker can put anything into
+ * The address that starts the failed login again. It keeps the page to return to, and `state`, because a front end that
+ * checks its state would ignore the new login. Neither is verified, and need not be: an attacker can put anything into
  * an ordinary start link. A person who was refused may choose another account.
  *
  * @returns undefined if no link can start the login, because an OAuth login needs a new challenge of the front end

@@ -103,7 +103,7 @@ export interface FrontEnd extends ReturnType<typeof assembleFrontEnd> {
   forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd;
 }
 
-/** Creates a front end. `forClient` gives it to clients with the same settings, and warnings that come once for all. */
+/** Creates a front end. Its clients share its settings, and its warnings, which are logged once for all of them. */
 export function createFrontEnd(settings: FrontEndSettings, context: FrontEndContext): FrontEnd {
   const reports = {
     reportScope: createScopeReport(settings, context),

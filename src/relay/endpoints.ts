@@ -25,7 +25,7 @@ import { createSessionLookup } from '../routes/session-lookup.ts';
 import { refuseSessions, type SessionRequests } from '../routes/session-requests.ts';
 import { startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
-import { currentUser } from '../routes/user-lookup.ts';
+import { userLookup } from '../routes/user-lookup.ts';
 import { doorEndpointsAtLogin } from './browser-doors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { isGuessOfMetadata, noPages, pagesOfFrontEnds } from './readers.ts';
@@ -85,7 +85,7 @@ function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
       methods: reading,
       readers: { ...readers, all: (ctx) => mayAllReadUser(ctx, served) },
       isLimited: true,
-      handle: currentUser(findRegistration, lookup, createForeignPageCheck(config)),
+      handle: userLookup(findRegistration, lookup, createForeignPageCheck(config)),
     },
     // For people who only know the host.
     { ...open, path: '/', action: 'home', handle: home(pages, readiness, secondPage ? undefined : firstPage) },

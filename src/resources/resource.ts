@@ -65,7 +65,7 @@ export function actsAtProvider({ upstream }: Pick<Resource, 'upstream'>): boolea
   return upstream?.givesToken === true;
 }
 
-/** A person as the resource learns them. @param identity a person as the provider of the registration says it */
+/** The identity of a person as the resource gets it. With several providers, the id begins with its registration. */
 export function identityAt(
   { idsNameProvider, registration }: Pick<Resource, 'idsNameProvider' | 'registration'>,
   identity: Identity,

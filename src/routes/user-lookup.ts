@@ -12,7 +12,7 @@ import type { FindRegistration, SessionLookup } from './session-lookup.ts';
  * @param sessions undefined if no front end has sessions
  * @param isForeign whether a request comes from a page that belongs to no front end
  */
-export function currentUser(
+export function userLookup(
   find: FindRegistration,
   sessions: SessionLookup | undefined,
   isForeign: (ctx: Context) => boolean,

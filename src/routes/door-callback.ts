@@ -62,9 +62,9 @@ export function doorCallback(host: DoorHost): Handler {
 
 /** The first request: redeems the code, and sets the cookie of the door. */
 async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string): Promise<void> {
+  const { login, verifier } = host.logins.verify(ctx, state);
   const place = placeOfCode(host, code);
   ctx.state.registration = place.served.registration.name;
-  const { login, verifier } = host.logins.verify(ctx, state);
   try {
     const renews = await unlessEnded(host, login?.renews);
     const granted = await redeem(place, ctx, { code, verifier }, renews);

@@ -28,7 +28,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   documentTime: 'time for the metadata document of a client',
   clientIdLength: 'the `client_id` that a client gets by registration',
   newClients:
-    'registrations of one client address in ten minutes, if `--rate-limit` is off; and metadata documents that are fetched for it. For pages, each address and origin counts separately',
+    'registrations of one client address in ten minutes, if `--rate-limit` is off. Each origin of pages at this address has a count of its own',
   codeLength: '`code`',
   accessTokenSize: 'an access token',
   idTokenSize: 'an ID token',

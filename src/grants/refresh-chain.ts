@@ -1,6 +1,7 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createExpiringSecrets } from '../memory/expiring-map.ts';
-import { callOnce, type Home } from '../memory/home.ts';
+import type { Home } from '../memory/home.ts';
+import { callOnce } from '../memory/joint-work.ts';
 import { kinds } from '../memory/kinds.ts';
 import { createMarks } from '../memory/marks.ts';
 import type { Outcome } from '../memory/outcomes.ts';

@@ -1,6 +1,6 @@
 import { RelayError } from '../failures/relay-error.ts';
-import { callOnce, type Home } from '../memory/home.ts';
-import { createJointWork } from '../memory/joint-work.ts';
+import type { Home } from '../memory/home.ts';
+import { callOnce, createJointWork } from '../memory/joint-work.ts';
 import { kinds } from '../memory/kinds.ts';
 import { createOnce } from '../memory/marks.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';

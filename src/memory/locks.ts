@@ -14,7 +14,8 @@ export function createForeignLocks(most: number, now: () => number) {
   const endsByName = createExpiringMap<{ value: unknown; end: number }>(most, now);
   return {
     /**
-     * Whether a value is a lock that another relay may still hold.
+     * Whether a value is a lock that another relay may still hold. Its time is measured from when this relay first saw
+     * it.
      *
      * @param lockTime milliseconds for which relays hold a lock at most, even if the server keeps it for longer
      */

@@ -46,6 +46,7 @@ function isSameScope(left: string, right: string): boolean {
 }
 
 const isUrl = /^https:\/\/.*\/(?=.)/;
+/** The short name of a scope that is a URL: its last part, without the prefix of Google. */
 const shortName = (word: string) => word.replace(isUrl, '').replace(/^userinfo\./, '');
 
 /** Writes a scope as the provider's requests need it. @param separator replaces the spaces */

@@ -10,7 +10,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { type Context, truncatedQuery } from '../http/context.ts';
-import { answerFailures } from '../http/error-responder.ts';
+import { type AnswerFailure, answerFailures } from '../http/error-responder.ts';
 import { refusePrefetch, removeBasePath } from '../http/request-guards.ts';
 import type { Registration } from '../login/registration.ts';
 import { paths } from '../paths.ts';
@@ -76,21 +76,7 @@ export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failur
   const { origin, frontendUrl } = frontEndConfig;
   const { pages } = context;
   const answerInPlace = failurePage({ origin, frontendUrl, loginUrl: startUrl, peekLogin: served.peekLogin, pages });
-  let isOver = false;
-  const delivery: Delivery = {
-    takes: 'code',
-    succeed(ctx, granted) {
-      if (isOver) throw new RelayError('state_finished');
-      isOver = true;
-      answerArrived(ctx);
-      end({ ...granted, parameters: Object.keys(truncatedQuery(ctx)) });
-    },
-    fail(ctx, failure) {
-      answerInPlace(ctx, failure);
-      if (!isOver) end(failure);
-      isOver = true;
-    },
-  };
+  const delivery = createSingleDelivery(answerInPlace, end);
   // This start requests a refresh token, as the front end's OAuth logins do.
   const frontEnd: FrontEnd = { ...served.frontEnds.first, takesOAuth: false, deliveryOf: () => delivery };
   const { scope = provider.scope } = frontEnd;
@@ -136,6 +122,25 @@ export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failur
   };
 }
 
+/** Creates a delivery that answers in place, and hands over the result of the first login alone. */
+function createSingleDelivery(answerInPlace: AnswerFailure, end: (result: OneGrant | RelayError) => void): Delivery {
+  let isOver = false;
+  return {
+    takes: 'code',
+    succeed(ctx, granted) {
+      if (isOver) throw new RelayError('state_finished');
+      isOver = true;
+      answerArrived(ctx);
+      end({ ...granted, parameters: Object.keys(truncatedQuery(ctx)) });
+    },
+    fail(ctx, failure) {
+      answerInPlace(ctx, failure);
+      if (!isOver) end(failure);
+      isOver = true;
+    },
+  };
+}
+
 /** Creates the application, which has no other addresses than the given endpoints. */
 function createListener(
   { baseUrl }: Config,
@@ -145,8 +150,8 @@ function createListener(
   const context = { createOriginWarning: () => passOn, rateLimits: [] };
   const app = createKoa({ stopping: false }, answerInPlace);
   const { pathname } = new URL(baseUrl);
-  if (pathname !== '/')
-    app.use(removeBasePath(pathname, (path) => endpoints.some((endpoint) => endpoint.path === path)));
+  const exists = (path: string) => endpoints.some((endpoint) => endpoint.path === path);
+  if (pathname !== '/') app.use(removeBasePath(pathname, exists));
   app.use(createRouter(endpoints, context).routes());
   const nothing = { path: '', action: undefined, readers: noPages, isLimited: false } as const;
   app.use(createHandler({ ...nothing, handle: failNotFound }, context));

@@ -65,7 +65,7 @@ interface AccessSettings {
 export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoints, by: AccessSettings) {
   const askProvider = createProviderQuestions(endpoints, by);
   const { userFrom, userUrl, access } = by.provider;
-  // Part of the key, because a reload may change which field identifies a person: an earlier verdict may be about
+  // Part of the key, because a reload may change which field identifies a person. An earlier verdict may be about
   // somebody else.
   const source = JSON.stringify([userUrl, userFrom, access]);
   return {
@@ -171,7 +171,9 @@ async function findRefusal(
   return undefined;
 }
 
-/** Turns the failure of a question into `access_unchecked`, unless it says what is wrong with the person or the token. */
+/**
+ * Turns the failure of a question into `access_unchecked`, unless it says what is wrong with the person or the token.
+ */
 function failUnchecked(error: unknown): never {
   const saysWhy = isFailure(error, 'token_invalid', 'identity_unknown', ...refusalsAtProvider);
   if (!(error instanceof RelayError) || saysWhy) throw error;

@@ -80,7 +80,7 @@ function faultsIn(
 }
 
 /**
- * Asks several questions until an answer is yes. It asks at most four at once: a question without an answer must not
+ * Asks several questions until an answer is yes. It asks at most four at once. A question without an answer must not
  * delay the others, and one login must not take the room of other logins.
  *
  * @throws why a question failed, if no answer is yes
@@ -187,5 +187,7 @@ function isSame(one: string, other: string | undefined, ignoresCase: boolean | u
   return ignoresCase ? lowerCase(one) === lowerCase(other) : one === other;
 }
 
-/** Changes ASCII letters only: the lower case of the Kelvin sign is an ASCII `k`, and would match another name. */
+/**
+ * Changes ASCII letters only, because the lower case of the Kelvin sign is an ASCII `k`, and would match another name.
+ */
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());

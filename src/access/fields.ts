@@ -29,6 +29,7 @@ function valuesAt(value: unknown, path: string, elements = noElements, isOfList 
   return [];
 }
 
+/** As `valuesAt`, for a list. */
 function valuesInList(list: unknown[], path: string, elements: Found['elements'], isOfList: boolean): Found[] {
   const elementsWith = (index: number) => new Map(elements).set(list, index);
   const [, digits, rest = ''] = /^(\d{1,6})(?:\.(.*))?$/s.exec(path) ?? [];
@@ -100,7 +101,9 @@ function asText(value: unknown): string | undefined {
 /** A day or a time, as databases and ISO 8601 write it. Not 0000-00-00, which databases write for a missing date. */
 const date = /^(?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|UTC|[+-]\d\d:?\d\d))?)?$/;
 
-/** Whether a value says yes. Some providers send `true` as a text, others (Laravel) the time at which it became true. */
+/**
+ * Whether a value says yes. Some providers send `true` as a text, others (Laravel) the time at which it became true.
+ */
 export const isTrue = (value: unknown): boolean =>
   value === true || value === 'true' || (typeof value === 'string' && date.test(value));
 
@@ -118,7 +121,7 @@ export function isTrueIn(item: Item, path: string, verifiedPath?: string): boole
 }
 
 /**
- * Why a field cannot be used: it is missing, or has another shape. Undefined if it can.
+ * Why a field cannot be used. Undefined if it can.
  *
  * @param areGroups whether the field may hold several texts or none
  */

@@ -45,7 +45,9 @@ export function readIdToken(token: string | undefined, expected: Expected): Item
 }
 
 /**
- * Hashes the `sub` of an ID token, to recognize the person at a refresh. @returns undefined without a token or its `sub`
+ * Hashes the `sub` of an ID token, to recognize the person at a refresh.
+ *
+ * @returns undefined without a token or its `sub`
  */
 export function hashSubject(token: string | undefined): string | undefined {
   const sub = token === undefined ? undefined : decodeClaims(token)?.['sub'];

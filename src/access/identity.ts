@@ -116,7 +116,9 @@ const faultTexts: Readonly<Record<FieldFault['reason'], string>> = {
   expired: 'is over',
 };
 
-/** The login name in a record. An address is none, because at Entra anybody in the tenant can enter any address there. */
+/**
+ * The login name in a record. An address is none, because at Entra anybody in the tenant can enter any address there.
+ */
 function loginNameIn(record: Item, { name }: PersonValues): string | undefined {
   const found = textIn(record, name ?? 'preferred_username');
   return found !== undefined && hasAtSign(found) ? undefined : found;

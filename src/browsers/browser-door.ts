@@ -33,7 +33,9 @@ export interface BrowserDoor {
 
 /** A resource that opens to browsers, with a registration that logs its people in. */
 export interface DoorPlace {
-  /** The registration at one of its paths. `word` is the last part of the path, `title` the provider's name for people. */
+  /**
+   * The registration at one of its paths. `word` is the last part of the path, `title` the provider's name for people.
+   */
   readonly served: Served & { readonly word: string; readonly title: string };
   readonly door: BrowserDoor;
 }

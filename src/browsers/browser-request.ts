@@ -7,8 +7,8 @@ const isReadMethod = (method: string) => method === 'GET' || method === 'HEAD';
 
 /**
  * Whether a browser opens an address as a page in a window. Without `Sec-Fetch-*`, which old browsers never send and
- * others omit over plain http (except on this machine), `Accept` decides. A prefetch is not a page, because nobody asked
- * for it.
+ * others omit over plain http (except on this machine), `Accept` decides. A prefetch is not a page, because nobody
+ * asked for it.
  *
  * @see https://www.w3.org/TR/fetch-metadata/
  */

@@ -67,8 +67,8 @@ export function createDoorTickets(keys: KeyRing, { audience }: Pick<Resource, 'a
 export type DoorLogins = ReturnType<typeof createDoorLogins>;
 
 /**
- * The logins of browsers at one resource, whatever their provider. A cookie at the host of the resource binds each login
- * to its browser, and holds the way back.
+ * The logins of browsers at one resource, whatever their provider. A cookie at the host of the resource binds each
+ * login to its browser, and holds the way back.
  */
 export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, now: Clock) {
   const cookies = createLoginCookies(url.startsWith('https:'), atDoor);
@@ -120,7 +120,8 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
      * Verifies that this browser began the login of a callback.
      *
      * @param state the challenge of the login
-     * @returns the verifier of the login. `login` is undefined if newer logins have overwritten the cookies that held it
+     * @returns the verifier of the login. `login` is undefined if newer logins have overwritten the cookies that held
+     *   it
      * @throws {RelayError} `state_missing`, `state_finished`, `state_unknown`, `state_expired` or `cookie_invalid`
      */
     verify(

@@ -20,8 +20,8 @@ const content = v.object({
 });
 
 /**
- * Issues and opens client identifiers of the form `<front end>.lr1_…`. They contain their client, sealed, so that nothing
- * is stored.
+ * Issues and opens client identifiers of the form `<front end>.lr1_…`. They contain their client, sealed, so that
+ * nothing is stored.
  *
  * @param audience the issuer that accepts the identifiers, or `offlineAudience` for every relay with the key
  */

@@ -23,8 +23,8 @@ export type DocumentRule = 'any' | { readonly hosts: readonly string[]; readonly
 export type Documents = ReturnType<typeof createDocuments>;
 
 /**
- * Fetches the documents of clients, each within 3 seconds, and keeps them for a minute to an hour, as their headers say.
- * It uses no proxy, because it has to check the address of the connection.
+ * Fetches the documents of clients, each within 3 seconds, and keeps them for a minute to an hour, as their headers
+ * say. It uses no proxy, because it has to check the address of the connection.
  *
  * @param mayBeHere whether documents may be on this machine, for development
  * @param resolve replaces the system's lookup of host names, for tests

@@ -34,8 +34,8 @@ const redirectUris = v.pipe(v.array(nativeRedirectUri), v.minLength(1), v.maxLen
 const texts = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostRedirectUris));
 
 /**
- * Reads the redirect URIs of a client that registers itself. It leaves out the URIs that the client may not have, because
- * a client lists the URIs of all its versions.
+ * Reads the redirect URIs of a client that registers itself. It leaves out the URIs that the client may not have,
+ * because a client lists the URIs of all its versions.
  *
  * @param ownSchemes schemes of apps that are allowed besides known schemes and schemes with a dot
  * @returns undefined unless they are 1 to 20 texts

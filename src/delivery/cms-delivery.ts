@@ -75,10 +75,10 @@ function asciiJson(value: object): string {
 }
 
 /**
- * The handshake of Decap CMS and Sveltia CMS. The script posts a greeting without a secret to each address of the CMS, or
- * to any page if the addresses contain a `*`. A page at one of the addresses repeats the greeting. Only the origin of that
- * message gets the result, because another page may load in the window meanwhile. The script posts the greeting once,
- * because Sveltia CMS takes any further message for the result.
+ * The handshake of Decap CMS and Sveltia CMS. The script posts a greeting without a secret to each address of the CMS,
+ * or to any page if the addresses contain a `*`. A page at one of the addresses repeats the greeting. Only the origin
+ * of that message gets the result, because another page may load in the window meanwhile. The script posts the greeting
+ * once, because Sveltia CMS takes any further message for the result.
  */
 const script = `
 (() => {

@@ -36,9 +36,9 @@ export interface Question {
  * the first line that was not, and moves the focus there, so that the next Enter presses nothing. The lines need not be
  * in view together, because no small or magnified window could hold them.
  *
- * A window that is larger than the screen: in Firefox, another site can create such a window, and then open this page in it. So the
- * page is no wider than the part on the screen, and a line below the screen is not in view. On a second screen below, the
- * pointer shows that it is.
+ * A window that is larger than the screen: in Firefox, another site can create such a window, and then open this page
+ * in it. So the page is no wider than the part on the screen, and a line below the screen is not in view. On a second
+ * screen below, the pointer shows that it is.
  */
 const script = `
 (() => {
@@ -47,8 +47,8 @@ const script = `
   const unread = document.getElementById('unread');
   // For each key and pointer, whether its last press began in time.
   const inTime = new Map();
-  // The question is divided into strips, which are lower than a line. Each strip has the time since which it has been in
-  // view, or is seen.
+  // The question is divided into strips, which are lower than a line. Each strip has the time since which it has been
+  // in view, or is seen.
   const height = 8;
   const seen = -Infinity;
   const parts = Array.from(document.querySelectorAll('[data-asked]'), (element) => ({ element, strips: [] }));
@@ -130,7 +130,8 @@ const script = `
     addEventListener(name, forget);
   }
   addEventListener('resize', () => {
-    // A phone's browser hides its bars while somebody scrolls, and so changes the height. The lines stay where they are.
+    // A phone's browser hides its bars while somebody scrolls, and so changes the height. The lines stay where they
+    // are.
     if (width === innerWidth) restart();
     else forget();
     width = innerWidth;
@@ -187,7 +188,7 @@ export function consentPage(pages: Pages, question: Question): string {
   const { text } = pages;
   const { action, token } = question;
   const main = html`<div data-asked tabindex="-1"><h1>${text('consent_heading')}</h1></div>
-${statement(pages, question)}
+${describeQuestion(pages, question)}
 <p data-asked tabindex="-1">${text('consent_advice')}</p>
 ${answers(pages, action, token)}
 <p id="too-early" role="status" hidden>${text('consent_too_early')}</p>
@@ -197,8 +198,8 @@ ${answers(pages, action, token)}
 
 /**
  * The number that a person types if the browser runs no scripts. Other sites cannot compute it, because they do not
- * have the token. Each part of the question has one digit of it. If there are less than four parts, the first part has the
- * remaining digits.
+ * have the token. Each part of the question has one digit of it. If there are less than four parts, the first part has
+ * the remaining digits.
  */
 export function numberFor(question: Question): string {
   return digitsFor(question).join('');
@@ -216,11 +217,11 @@ function digitsFor(question: Question): readonly string[] {
 }
 
 /**
- * The page that asks once more if the browser runs no scripts. A click alone does not count then, because another site can
- * switch scripts off, by the sandbox of a frame that opens this window.
+ * The page that asks once more if the browser runs no scripts. A click alone does not count then, because another site
+ * can switch scripts off, by the sandbox of a frame that opens this window.
  *
- * Each part of the question has one digit of the number beside it. So a person who knows the number has seen every part,
- * however small the window is, and wherever a text fragment scrolled it.
+ * Each part of the question has one digit of the number beside it. So a person who knows the number has seen every
+ * part, however small the window is, and wherever a text fragment scrolled it.
  */
 export function confirmationPage(pages: Pages, question: Question): string {
   const { text } = pages;
@@ -229,17 +230,18 @@ export function confirmationPage(pages: Pages, question: Question): string {
   const typed = html`<p><label>${text('consent_again_digits')} <input name="number" inputmode="numeric" autocomplete="off" size="${`${number.length}`}" pattern="${number}" required></label></p>`;
   const main = html`<h1>${text('consent_again_heading')}</h1>
 <p>${text('consent_again_about')}</p>
-${statement(pages, question, digitsFor(question))}
+${describeQuestion(pages, question, digitsFor(question))}
 ${answers(pages, action, token, typed)}`;
   return pages.page('consent_again_heading', main);
 }
 
 /** Who asks, where the login goes, and what the program gets. @param digits texts of `digitsFor`, if they are shown */
-function statement(pages: Pages, question: Question, digits: readonly string[] = []): Markup {
+function describeQuestion(pages: Pages, question: Question, digits: readonly string[] = []): Markup {
   const { text } = pages;
   const { host, name } = question.asker;
   const called = name && html`<q><bdi>${name}</bdi></q>`;
   const unchecked = called && html`<span data-warning>${text('consent_unchecked')}</span>`;
+  // Each part takes the next digit.
   const remaining = digits.map((digit) => html` <kbd>${digit}</kbd>`);
   const asker = html`${host === undefined ? (called ?? text('consent_nameless')) : emphasizeOwner(host)}${remaining.shift()}
 ${host === undefined ? unchecked : html`<span>${called}</span>`}`;
@@ -330,8 +332,8 @@ function destinationOf({ text }: Pages, redirectUri: string): Content {
 const longestHost = 60;
 
 /**
- * Emphasizes the part of a host that its owner has registered, as evil.example in `accounts.google.com.evil.example`. The
- * part stays on one line if it fits, because a line that ends in `accounts.google.com.e` looks like Google's.
+ * Emphasizes the part of a host that its owner has registered, as evil.example in `accounts.google.com.evil.example`.
+ * The part stays on one line if it fits, because a line that ends in `accounts.google.com.e` looks like Google's.
  */
 function emphasizeOwner(host: string): Content {
   const { hostname } = new URL(`https://${host}`);

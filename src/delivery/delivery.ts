@@ -55,8 +55,8 @@ export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delive
 }
 
 /**
- * Delivers the logins of OAuth requests: redirects to the front end with a code of the relay. That contains the provider's
- * code, which the relay exchanges when the front end redeems its own code.
+ * Delivers the logins of OAuth requests: redirects to the front end with a code of the relay. That contains the
+ * provider's code, which the relay exchanges when the front end redeems its own code.
  *
  * @param issuer the relay's name in `iss`
  * @param state the front end's own `state`
@@ -73,8 +73,8 @@ export function codeDelivery(
   return {
     takes: 'code',
     succeed(ctx, { code: providerCode, codeVerifier, nonce, address, extraFields }) {
-      // Charge the address of the login, not of the redemption: any page could make its visitors redeem the code of an
-      // unregistered client, and use up their limits.
+      // Charge the address of the login, not of the redemption, because any page could make its visitors redeem the
+      // code of an unregistered client, and use up their limits.
       const ofClient = client === undefined ? {} : { address };
       const content = { ...request, ...ofClient, providerCode, codeVerifier, nonce, extraFields };
       redirect(ctx, addressAt(target, { code: codes.issue(content, frontEndAudience) }));

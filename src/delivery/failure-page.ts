@@ -40,8 +40,8 @@ const notByLogin: ReadonlySet<FailureCode> = new Set<FailureCode>([
 ]);
 
 /**
- * Creates the answer to failures: a page for people, JSON for programs. A person is behind a navigation that accepts HTML,
- * except at endpoints such as the user lookup and health, which only programs call.
+ * Creates the answer to failures: a page for people, JSON for programs. A person is behind a navigation that accepts
+ * HTML, except at endpoints such as the user lookup and health, which only programs call.
  */
 export function failurePage(targets: PageTargets): AnswerFailure {
   const { pages } = targets;
@@ -113,7 +113,7 @@ export function isNavigation(ctx: Context): boolean {
 
 /**
  * The address that starts the failed login again. It keeps the page to return to, and `state`, because a front end that
- * checks its state would ignore the new login. Neither is verified, and need not be: an attacker can put anything into
+ * checks its state would ignore the new login. Neither is verified, because an attacker can put anything into
  * an ordinary start link. A person who was refused may choose another account.
  *
  * @returns undefined if no link can start the login, because an OAuth login needs a new challenge of the front end

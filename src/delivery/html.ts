@@ -91,8 +91,8 @@ small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1
  * @param allowed.sheet the only style sheet
  * @param allowed.script the only script
  * @param allowed.hasImages whether images are allowed, as `data:` URLs. A script in an image does not run
- * @param allowed.sendsForms whether the page has a form. Then the policy has no `form-action`, because browsers also apply
- *   it to the redirects after the form, and the relay does not know where the provider redirects to
+ * @param allowed.sendsForms whether the page has a form. Then the policy has no `form-action`, because browsers also
+ *   apply it to the redirects after the form, and the relay does not know where the provider redirects to
  */
 export function pagePolicy({
   sheet = pageStyle,

@@ -34,7 +34,9 @@ export interface FrontEndSettings {
   readonly credentials?: MachineCredentials | undefined;
   /** The `hashClient` of the unregistered client that this front end stands for. */
   readonly client?: string;
-  /** The URL of the resource whose browsers it logs in. This front end is the relay itself, and no request can name it. */
+  /**
+   * The URL of the resource whose browsers it logs in. This front end is the relay itself, and no request can name it.
+   */
   readonly door?: string;
   /** Set if people are asked before each login, because the client is unregistered. */
   readonly asksPeople?: boolean;
@@ -82,8 +84,8 @@ const mostLogged = 20;
 const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
 
 /**
- * The audience of a front end, to which its codes, refresh tokens and sessions are bound. It includes the origins, because
- * somebody else may acquire a domain later.
+ * The audience of a front end, to which its codes, refresh tokens and sessions are bound. It includes the origins,
+ * because somebody else may acquire a domain later.
  */
 export function audienceOfFrontEnd({ name, kind, origins, client }: Audience) {
   const pages = kind === 'page' ? origins.join(' ') : '';
@@ -163,7 +165,9 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
       context.isByFlags && (tokenDelivery === 'query' || tokenDelivery === 'fragment') ? contractAnswer : anyAnswer,
     /** Answers a failure that must not reach the front end: with a page for people, with JSON for programs. */
     answerInPlace,
-    /** Answers failures before the front end is known, as configured. The popup of a CMS gets a page, which people see. */
+    /**
+     * Answers failures before the front end is known, as configured. The popup of a CMS gets a page, which people see.
+     */
     answerFailure: errorDelivery === 'page' || isCms ? answerInPlace : answerJson,
     ...reports,
     /** Chooses how a login reaches the front end. @param request the request of the start, if it is known */
@@ -201,7 +205,9 @@ function createDeliveries(
     return codeDelivery(context, audience, oauth, state);
   }
 
-  /** The delivery of a browser's login at a resource. The relay itself shows its failures, because no page there could. */
+  /**
+   * The delivery of a browser's login at a resource. The relay itself shows its failures, because no page there could.
+   */
   function doorDelivery(challenge: string): Delivery {
     const [redirectUri] = redirectUris;
     const { door: ownResource } = frontEnd;

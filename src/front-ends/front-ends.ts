@@ -79,8 +79,8 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
     /**
      * The front end of a `client_id`, which may be the identifier of an unregistered client.
      *
-     * @param redirectUriOf reads the redirect URI from the code or token in the request. The document of a client is not
-     *   asked, because it may have changed since the login
+     * @param redirectUriOf reads the redirect URI from the code or token in the request. The document of a client is
+     *   not asked, because it may have changed since the login
      * @throws {RelayError} `client_id_wrong` or `client_expired`
      */
     requireForClient(
@@ -123,8 +123,8 @@ function createStartFinders(
   }
 
   /**
-   * The front end of a start without OAuth: the front end that the path or `client_id` names, the first CMS if a CMS asks,
-   * or else the default.
+   * The front end of a start without OAuth: the front end that the path or `client_id` names, the first CMS if a CMS
+   * asks, or else the default.
    *
    * @returns undefined if the start names no front end of this registration
    */

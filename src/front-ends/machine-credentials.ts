@@ -9,8 +9,8 @@ export interface MachineCredentials {
 }
 
 /**
- * The ids of all credentials of a machine. A token contains the id of the credential that got it. When the configuration
- * drops the credential, the token ends.
+ * The ids of all credentials of a machine. A token contains the id of the credential that got it. When the
+ * configuration drops the credential, the token ends.
  */
 export function credentialIds({ secrets, keys }: MachineCredentials): readonly string[] {
   return [...secrets.map((secret) => hashSecret(secret.reveal())), ...keys.map(hashPublicKey)];
@@ -29,5 +29,5 @@ const hashSecret = (secret: string) => hashKey('machine secret', secret);
 export const hashPublicKey = ({ key }: Pick<PublicKey, 'key'>): string =>
   hashKey('machine key', key.export({ format: 'der', type: 'spki' }).toString('base64'));
 
-/** The audience of a machine's tokens: they end with the machine and with the credential that got them. */
+/** The audience of a machine's tokens. They end with the machine, and with the credential that got them. */
 export const audienceOfMachine = (name: string, credential: string): string => `${name} machine ${credential}`;

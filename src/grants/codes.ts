@@ -20,7 +20,7 @@ const content = v.object({
   /** Parameters of the callback that the front end gets besides its tokens. */
   extraFields: v.optional(v.record(v.string(), v.string())),
   /**
-   * The client address of the callback, if it is known and the client is unregistered: any page could make its visitors
+   * The client address of the callback, if it is known and the client is unregistered. Any page could make its visitors
    * redeem this code, and their addresses must not be charged.
    */
   address: v.optional(v.string()),

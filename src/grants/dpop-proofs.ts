@@ -48,7 +48,7 @@ export type Nonces = ReturnType<typeof createNonces>;
 
 /**
  * Creates and checks the nonces of DPoP proofs. With nonces, an attacker who can use a key for a moment cannot sign
- * proofs for later. No nonce is stored: relays with the same keys derive the same nonces from the time.
+ * proofs for later. No nonce is stored, because relays with the same keys derive the same nonces from the time.
  *
  * @see RFC 9449 §8
  */

@@ -39,7 +39,7 @@ export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) 
   /** Verifies signature, issuer, subject and times of an assertion. @returns its claims */
   async function verifyWithLibrary(assertion: string, { key, algorithms }: PublicKey, name: string) {
     const { payload } = await jwtVerify(assertion, key, {
-      // The algorithm never comes from the assertion: with HS256, the public key would serve as the secret.
+      // The algorithm never comes from the assertion. With HS256, an attacker could use the public key as the secret.
       algorithms: [...algorithms],
       clockTolerance: clockSkew,
       currentDate: new Date(home.now()),

@@ -17,7 +17,9 @@ export interface Redemption {
   readonly key: string;
   /** A hash of the whole login, its client, and the proved key. A kept answer is only given to the same binding. */
   readonly binding: string;
-  /** The client of the front end. If too many answers are kept, the client with most answers loses its oldest answer. */
+  /**
+   * The client of the front end. If too many answers are kept, the client with most answers loses its oldest answer.
+   */
   readonly client: string;
   /** Milliseconds until the code expires. */
   readonly left: number;

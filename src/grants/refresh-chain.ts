@@ -187,7 +187,8 @@ export class RefreshChains {
     try {
       const found = await callOnce(this.#home, kinds.refreshResults, key, {
         call: async () => ({ scope, response: await call({ refreshToken, scope }) }),
-        // An outcome that is not final only answers relays that waited for the call, as requests in one process share it.
+        // An outcome that is not final only answers relays that waited for the call, as requests in one process share
+        // it.
         isAnswer(outcome, hasWaited) {
           const isSame = outcome.response !== undefined && outcome.scope === scope;
           return isFinal(outcome, refreshToken) || (hasWaited && (outcome.failure !== undefined || isSame));

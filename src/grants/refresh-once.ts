@@ -65,7 +65,9 @@ export function createRefreshes(home: Home) {
     }
   }
 
-  /** Keeps a result for the next refresh, which may come to another relay. If the person is refused, it is forgotten. */
+  /**
+   * Keeps a result for the next refresh, which may come to another relay. If the person is refused, it is forgotten.
+   */
   async function keepAfterFailure(refresh: FrontEndRefresh, result: RefreshResult, error: unknown): Promise<void> {
     const key = hashRefresh(refresh);
     if (isFailure(error, 'access_refused')) {
@@ -81,13 +83,14 @@ export function createRefreshes(home: Home) {
     /** Counts a refresh, with or without a call. @throws {RelayError} `rate_limited` */
     count: limitPerGrant(mostRefreshes, tooMany, home.now),
     /**
-     * Refreshes once for all requests with the same refresh token, for example if twenty tabs refresh at once, or if a page
-     * did not get the response. A provider that rotates refresh tokens takes a second use for theft, and ends the login.
+     * Refreshes once for all requests with the same refresh token, for example if twenty tabs refresh at once, or if a
+     * page did not get the response. A provider that rotates refresh tokens takes a second use for theft, and ends the
+     * login.
      *
      * - While a call is in flight, all requests get its result or its error.
-     * - If the provider rotated the refresh token, a request with the replaced token gets the newest result of the chain
-     *   for 60 seconds. A request with the newest token gets it for 30 seconds, and only while the access token is valid
-     *   for another minute.
+     * - If the provider rotated the refresh token, a request with the replaced token gets the newest result of the
+     *   chain for 60 seconds. A request with the newest token gets it for 30 seconds, and only while the access token
+     *   is valid for another minute.
      * - If the newest result has another scope, the newest refresh token is refreshed.
      * - A result that could not be checked is kept for an hour. The next refresh only repeats the check.
      * - A login has at most 60 calls in ten minutes.

@@ -36,20 +36,20 @@ export interface RefreshResult {
 export type IsGood = (accessToken: string) => boolean;
 
 /**
- * Remembers results of refreshes in three maps of at most 4096. A full map drops the oldest result of the login with most
- * results, so that one login cannot evict the results of all others.
+ * Remembers results of refreshes in three maps of at most 4096. A full map drops the oldest result of the login with
+ * most results, so that one login cannot evict the results of all others.
  */
 export function createResults(now: Clock) {
   /** By the refresh token that the result replaced. */
   const rotations = createExpiringMap<RefreshResult>(mostResults, now, true);
   /**
-   * By the refresh token in the result. They are repeated, so that a login that refreshes again and again does not use up
-   * the token requests that the provider allows the relay.
+   * By the refresh token in the result. They are repeated, so that a login that refreshes again and again does not use
+   * up the token requests that the provider allows the relay.
    */
   const latest = createExpiringSecrets<RefreshResult>(repeatTime, mostResults, now);
   /**
    * Results that have not passed their check, by the refresh token that was sent. While the check cannot be made, the
-   * result must be kept: a provider that rotates refresh tokens does not accept the sent token again, so without the
+   * result must be kept. A provider that rotates refresh tokens does not accept the sent token again, so without the
    * result, the login would end.
    */
   const unchecked = createExpiringSecrets<RefreshResult>(uncheckedTime, mostResults, now);
@@ -70,8 +70,8 @@ export function createResults(now: Clock) {
       const sentKey = hashRefresh(sent);
       const newKey = hashNewToken(sent, result);
       if (newKey === sentKey) return;
-      // Drop older entries of both tokens. An unchecked entry would hide this result. And if the provider reissues an old
-      // token, the old entry of that token would close the chain into a loop.
+      // Drop older entries of both tokens. An unchecked entry would hide this result. And if the provider reissues an
+      // old token, the old entry of that token would close the chain into a loop.
       for (const key of [sentKey, newKey]) {
         unchecked.delete(key);
         rotations.delete(key);
@@ -99,7 +99,9 @@ export function createResults(now: Clock) {
   };
 }
 
-/** The key under which a refresh token is remembered. A refresh with any scope spends the token, so all share the key. */
+/**
+ * The key under which a refresh token is remembered. A refresh with any scope spends the token, so all share the key.
+ */
 export function hashRefresh(token: RefreshTokenOwner): string {
   return hashKey(...token.owner, token.thumbprint, token.refreshToken);
 }

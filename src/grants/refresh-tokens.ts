@@ -21,10 +21,10 @@ const content = v.object({
   /** Seconds since 1970, as all times here. */
   loggedInAt: v.number(),
   endsAt: v.number(),
-  /** The redirect URI of the login, if the client is unregistered: only this tells from which origin it may refresh. */
+  /** The redirect URI of the login, if the client is unregistered. Only this tells from which origin it may refresh. */
   redirectUri: v.optional(v.string()),
   /**
-   * The client address of the callback, if it is known and the client is unregistered: any page could make its visitors
+   * The client address of the callback, if it is known and the client is unregistered. Any page could make its visitors
    * send this token, and their addresses must not be charged.
    */
   address: v.optional(v.string()),
@@ -59,7 +59,7 @@ export type Owner = readonly [registration: string, frontEnd: string];
 /** Seals logins into refresh tokens, so that nothing is stored. @see RFC 6749 §1.5 */
 export function createRefreshTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('refresh token', keys, content);
-  /** Opens even an expired token: for a revocation, because the provider's token may still be valid. */
+  /** Opens even an expired token. A revocation does so, because the provider's token may still be valid. */
   function openExpired(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
     const opened = seal.open(refreshToken, ...owner);
     const longest = longestDays.refreshToken * 86_400;

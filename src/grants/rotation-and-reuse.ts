@@ -17,19 +17,19 @@ export type Generation = Readonly<v.InferOutput<typeof generationSchema>>;
 /** Seconds for which a replaced refresh token still works. */
 const grace = times.refreshGrace;
 /**
- * Seconds for which a new refresh token is not replaced. Since this is half of the grace, at most two replaced tokens of
- * a login still work.
+ * Seconds for which a new refresh token is not replaced. Since this is half of the grace, at most two replaced tokens
+ * of a login still work.
  */
 const shortestLife = grace / 2;
 /** The number that is remembered after the end of a login. It is higher than all others, so no refresh token works. */
 const endOfLogin = Number.MAX_SAFE_INTEGER;
 
 /**
- * Rotates refresh tokens that are bound to no key, and detects the reuse of a replaced token: after a theft, either the
+ * Rotates refresh tokens that are bound to no key, and detects the reuse of a replaced token. After a theft, either the
  * thief or the owner sends a replaced token.
  *
- * It remembers the newest generation of at most 16,384 logins. If a generation is forgotten, for example by a restart, all
- * refresh tokens of its login work until the relay sees a newer generation.
+ * It remembers the newest generation of at most 16,384 logins. If a generation is forgotten, for example by a restart,
+ * all refresh tokens of its login work until the relay sees a newer generation.
  *
  * @see RFC 9700 §4.14.2
  */

@@ -100,9 +100,9 @@ function createClientLimits(
   const countNewClient = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
 
   /**
-   * The key under which a fetch of a client document is counted; undefined if the address is unknown. Starts that a page
-   * of another site causes have a key of their own, so that a hostile page which sends its visitors to starts does not
-   * use up the fetches of their own programs.
+   * The key under which a fetch of a client document is counted; undefined if the address is unknown. Starts that a
+   * page of another site causes have a key of their own, so that a hostile page which sends its visitors to starts does
+   * not use up the fetches of their own programs.
    */
   function fetchCountKeyOf(request: IncomingMessage): string | undefined {
     const address = clientNetworkUnlessProxy(request);

@@ -24,7 +24,9 @@ interface LoginKind {
   readonly kind: CookieKind;
   /** The most logins at the same time. Beyond that, the oldest login is forgotten. */
   readonly most: number;
-  /** The longest sealed request that the cookie of the login itself holds. A longer request is in the shared cookies. */
+  /**
+   * The longest sealed request that the cookie of the login itself holds. A longer request is in the shared cookies.
+   */
   readonly mostInline: number;
   readonly sharedCount: number;
 }
@@ -50,11 +52,11 @@ interface Part {
 
 /**
  * Sets and reads the cookies of logins. Each login has a cookie that binds it to its browser. Requests that do not fit
- * elsewhere are in a few cookies that all logins share. Together, the cookies stay below 8 KB, which is the limit of some
- * proxies.
+ * elsewhere are in a few cookies that all logins share. Together, the cookies stay below 8 KB, which is the limit of
+ * some proxies.
  *
- * The shared cookies have fixed names, so that many tabs that start logins at once cannot exceed that limit. The tabs do
- * not see each other's cookies, and overwrite them. Only the login whose response came last is complete.
+ * The shared cookies have fixed names, so that many tabs that start logins at once cannot exceed that limit. The tabs
+ * do not see each other's cookies, and overwrite them. Only the login whose response came last is complete.
  */
 export function createLoginCookies(secure: boolean, { kind, most, mostInline, sharedCount } = atRelay) {
   const { prefix, set } = createCookieWriter(kind, secure, 'lax');
@@ -75,10 +77,11 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, sh
 
   return {
     /**
-     * Sets the cookies of a new login. If there are too many logins, it clears the cookies of the oldest, but at most 20
-     * in one response. Otherwise, a request with thousands of made-up cookies would get a huge response.
+     * Sets the cookies of a new login. If there are too many logins, it clears the cookies of the oldest, but at most
+     * 20 in one response. Otherwise, a request with thousands of made-up cookies would get a huge response.
      *
      * @param kept the sealed request of the login, if it did not fit into the state. It is lost if it does not fit here
+     *
      */
     set(ctx: Context, id: Buffer, browserSecret: Buffer, kept = ''): void {
       // Browsers send the oldest cookies first. @see RFC 6265 §5.4
@@ -117,7 +120,7 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, sh
     finish(ctx: Context, id: Buffer, at?: number): void {
       finished.add(ctx, id, at);
       shared.clear(ctx, id);
-      // This must be the last cookie: curl ignores a cleared cookie if another cookie is set after it.
+      // This must be the last cookie, because curl ignores a cleared cookie if another cookie is set after it.
       clear(ctx, cookieName(id));
     },
     isFinished: finished.has,
@@ -160,8 +163,8 @@ function createSharedCookies(prefix: string, set: SetCookie, sharedCount: number
   const readPartsOfLogin = (ctx: Context, id: Buffer) => readParts(ctx).filter((part) => part.id === idPrefix(id));
 
   /**
-   * The names of the shared cookies in the order in which to overwrite them: first the unused cookies, then the cookies of
-   * the oldest login.
+   * The names of the shared cookies in the order in which to overwrite them: first the unused cookies, then the cookies
+   * of the oldest login.
    *
    * @param pending the cookies of pending logins, the oldest first
    */

@@ -8,8 +8,8 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 export type Exchanges = ReturnType<typeof createExchanges>;
 
 /**
- * Exchanges the code of each plain login once. It remembers the last 16,384 logins. If the callback of an older login is
- * repeated, the provider refuses its code.
+ * Exchanges the code of each plain login once. It remembers the last 16,384 logins. If the callback of an older login
+ * is repeated, the provider refuses its code.
  */
 export function createExchanges(home: Home) {
   const once = createOnce(home, kinds.exchanges, failAsFinished);
@@ -27,7 +27,7 @@ export function createExchanges(home: Home) {
         if (once.isBegunHere(login)) failAsFinished();
         const { outcome, how } = await callOnce(home, kinds.exchangeResults, login, {
           call: async () => ({ response: await once.run(login, exchange) }),
-          // Not an earlier failure: after that, `once` decides whether the code may be sent again.
+          // An earlier failure is no answer. After it, `once` decides whether the code may be sent again.
           isAnswer: (outcome, hasWaited) => hasWaited || outcome.response !== undefined,
           keep: () => ({ lifetime: kinds.exchangeResults.lifetime, countsWithoutLock: true }),
         });

@@ -30,8 +30,8 @@ export function createRefusalLimit(
   let allWaiting = 0;
 
   /**
-   * Waits until one more exchange could not exceed the limit, even if all exchanges in flight were refused. Then it takes
-   * a place.
+   * Waits until one more exchange could not exceed the limit, even if all exchanges in flight were refused. Then it
+   * takes a place.
    *
    * @throws {RelayError} `too_many_refusals` or `rate_limited`
    */
@@ -60,8 +60,8 @@ export function createRefusalLimit(
 
   return {
     /**
-     * Runs an exchange. If the exchanges in flight for its address might still reach the limit, it waits for one of them
-     * to end. So a burst of made-up codes cannot exceed the limit, and a burst of honest logins does not fail.
+     * Runs an exchange. If the exchanges in flight for its address might still reach the limit, it waits for one of
+     * them to end. So a burst of made-up codes cannot exceed the limit, and a burst of honest logins does not fail.
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the exchange failed
      */

@@ -55,7 +55,7 @@ export function createRegistration(by: RegistrationSettings) {
     /** Undefined if the state check is off. */
     protection: by.protection,
     /**
-     * The registration at its present provider. A request calls this once: if discovery finds another provider
+     * The registration at its present provider. A request calls this once, because if discovery finds another provider
      * meanwhile, that provider must not get the codes and tokens of the earlier provider.
      *
      * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` until the issuer has answered once

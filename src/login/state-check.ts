@@ -84,7 +84,11 @@ export function createLoginProtection(
       if (request === undefined) throw whyCookieIsMissing(ctx, login);
       return { ...login, request, codeVerifier, nonce };
     },
-    /** Requires that a login is neither too old nor from the future. Otherwise it ends the login. @throws {RelayError} `state_expired` or `state_premature` */
+    /**
+     * Requires that a login is neither too old nor from the future. Otherwise it ends the login.
+     *
+     * @throws {RelayError} `state_expired` or `state_premature`
+     */
     expectFresh(ctx: Context, { id, issuedAt }: Login): void {
       const age = seconds() - issuedAt;
       if (age <= times.login && age >= -clockSkew) return;
@@ -99,8 +103,8 @@ export function createLoginProtection(
 }
 
 /**
- * Reads the login in the `state` of a request, to answer a failure. It does not prove that this browser started the login.
- * It returns undefined if nothing says where the failure may go.
+ * Reads the login in the `state` of a request, to answer a failure. It does not prove that this browser started the
+ * login. It returns undefined if nothing says where the failure may go.
  */
 export type PeekLogin = (ctx: Context) => LoginState | undefined;
 

@@ -56,7 +56,9 @@ export type FrontEndRequest = v.InferOutput<typeof frontEndRequest>;
 /** A valid OAuth request. @see RFC 6749 §4.1.1, RFC 7636 §4.3 */
 export type OAuthRequest = v.InferOutput<typeof oauthRequest>;
 
-/** Stands in a state for a request that is in a cookie. If the cookie is lost, it still tells where a failure may go. */
+/**
+ * Stands in a state for a request that is in a cookie. If the cookie is lost, it still tells where a failure may go.
+ */
 const requestKind = v.picklist(['plain', 'oauth']);
 
 // Without field names, which would make the state longer, and some providers refuse a long state. Version 0.4 refuses a
@@ -123,8 +125,8 @@ export function createStates(
 
   return {
     /**
-     * Seals a login into a state of less than 400 characters. If the request does not fit, it is sealed into `kept`, for
-     * a cookie.
+     * Seals a login into a state of less than 400 characters. If the request does not fit, it is sealed into `kept`,
+     * for a cookie.
      *
      * @throws {RelayError} `front_end_state_unusable` if it does not fit into the cookie either
      */
@@ -143,7 +145,9 @@ export function createStates(
     },
     /** @returns undefined if the state is altered, or belongs to another registration or callback */
     open,
-    /** Whether a state belongs to this registration and callback, even if the browser has lost the cookies of the login. */
+    /**
+     * Whether a state belongs to this registration and callback, even if the browser has lost the cookies of the login.
+     */
     isOwn: (state: unknown): boolean =>
       typeof state === 'string' && undefinedIfFailed(() => open(state, () => undefined)) !== undefined,
     /**

@@ -84,7 +84,7 @@ export function createDoor(
     remembers: (token: string): boolean => by.tokens.remembers(token, resource),
     /** What a token of this door holds, even if it has ended. @returns undefined if it is not one of this door */
     read: (token: string): AccessTokenContent | undefined => by.tokens.open(token, resource),
-    /** Identifies a door across reloads: requests in flight continue only if the new door has the same key. */
+    /** Identifies a door across reloads. Requests in flight continue only if the new door has the same key. */
     key: JSON.stringify([shown, resource.audience, resource.upstream]),
     /**
      * Opens the door to a token, without a call to the provider.

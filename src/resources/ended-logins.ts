@@ -10,7 +10,8 @@ const answerTime = 30_000;
 export type EndedLogins = ReturnType<typeof createEndedLogins>;
 
 /**
- * Remembers logins that have ended before their access tokens. It keeps the last 16,384, each until its last token ends.
+ * Remembers logins that have ended before their access tokens. It keeps the last 16,384, each until its last token
+ * ends.
  */
 export function createEndedLogins(home: Home) {
   const marks = createMarks(home, kinds.endedLogins);
@@ -22,8 +23,8 @@ export function createEndedLogins(home: Home) {
      * Ends a login.
      *
      * @param lifetime milliseconds until its last token ends
-     * @param machine the machine whose token ends; undefined for a login of a person. If the memory is full, its own ends are evicted first: a
-     *   machine that ends ten thousand of its tokens must not evict the logouts of people
+     * @param machine the machine whose token ends; undefined for a login of a person. If the memory is full, its own
+     *   ends are evicted first: a machine that ends ten thousand of its tokens must not evict the logouts of people
      */
     async end(login: string, lifetime: number, machine?: string): Promise<void> {
       await marks.mark(login, lifetime, machine);

@@ -41,8 +41,8 @@ export interface Resource {
   /** Whether the ids of people begin with the name of their registration, as in `github:583231`. */
   readonly idsNameProvider: boolean;
   /**
-   * What its tokens are bound to: the registration with its client and its provider, its identifier, and the form of the
-   * ids, because an application must not take a person for another one after a reload that changes the form.
+   * What its tokens are bound to: the registration with its client and its provider, its identifier, and the form of
+   * the ids, because an application must not take a person for another one after a reload that changes the form.
    */
   readonly audience: readonly string[];
   /** Restricts who of the people of its front ends may use it. Undefined if all may. */
@@ -117,7 +117,8 @@ export function requireResource<One extends Pick<Resource, 'url'>>(
  *
  * @param asked the resource that the request names, which must be the same
  * @returns undefined if the login is for the provider's API
- * @throws {RelayError} `grant_invalid` or `resource_refused`, also if a reload has changed the resources of the front end
+ * @throws {RelayError} `grant_invalid` or `resource_refused`, also if a reload has changed the resources of the front
+ *   end
  */
 export function requireResourceOfLogin<One extends Pick<Resource, 'url'>>(
   { resources }: { readonly resources: readonly One[] },

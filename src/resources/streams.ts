@@ -87,7 +87,7 @@ export function createStreams() {
     // A reload or a stop may have begun while the request waited for its body.
     moveToNewDoor(stream);
     if (isStopping && stream.isListening) stream.end('stop');
-    // One timer for all streams: a timer for each of a thousand would keep waking the process.
+    // One timer for all streams, because a thousand timers would keep waking the process.
     sweepTimer ??= setInterval(() => {
       const endedInSweep = new Set<string>();
       for (const one of streams) void endIfClosed(one, endedInSweep);

@@ -62,8 +62,8 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
 }
 
 /**
- * Refuses an identity that is too long for a token. That happens before the relay issues or rotates a token, so that the
- * login does not end.
+ * Refuses an identity that is too long for a token. That happens before the relay issues or rotates a token, so that
+ * the login does not end.
  *
  * @throws {RelayError} `identity_too_long`
  */
@@ -133,7 +133,9 @@ interface Renewal {
   readonly place: Destination;
   readonly ctx: Context;
   readonly refreshes: Refreshes;
-  /** The present tokens. Without a refresh token, the access token serves to ask whether the person may still log in. */
+  /**
+   * The present tokens. Without a refresh token, the access token serves to ask whether the person may still log in.
+   */
   readonly tokens: RevocableTokens;
   /** The `hashSubject` of the person who logged in, if an ID token said it. */
   readonly subjectId: string | undefined;

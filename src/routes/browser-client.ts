@@ -35,8 +35,8 @@ export const clientFiles: Readonly<Record<string, Middleware>> = {
 };
 
 /**
- * Lets every page read an answer. The answer names no origin, because a cache that ignores `Vary` would give it to pages
- * of other origins.
+ * Lets every page read an answer. The answer names no origin, because a cache that ignores `Vary` would give it to
+ * pages of other origins.
  */
 function allowAllPages(ctx: Context): void {
   for (const header of ctx.res.getHeaderNames()) {

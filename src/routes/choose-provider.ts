@@ -14,8 +14,8 @@ import { choiceAddress, type OtherAccount, redirectThroughProxy, siteOf, startAd
 import { recordCaller } from './protected-resource.ts';
 
 /**
- * `/.login-relay/choose` at the host of a resource: GET lets a person choose the provider of their login, POST starts the
- * login there.
+ * `/.login-relay/choose` at the host of a resource: GET lets a person choose the provider of their login, POST starts
+ * the login there.
  *
  * GET starts nothing as long as there is a choice, so a page that links here changes nothing. `state` names the login
  * that began when the browser opened a page, and with it the way back. Any other text counts as none.

@@ -87,8 +87,8 @@ export function consentEndpoint(served: Served): Handler {
     const { oauth } = request;
     if (oauth === undefined) throw new RelayError('state_altered');
     const question = createQuestion({ ...served, frontEnd }, { ...request, oauth }, token);
-    // The page's script sends `confirmed`. Without scripts, which another site can switch off by the sandbox of a frame,
-    // the page sends `continue`. Then a second page asks the person to type a number.
+    // The page's script sends `confirmed`. Without scripts, which another site can switch off by the sandbox of a
+    // frame, the page sends `continue`. Then a second page asks the person to type a number.
     const isNumberTyped = decision === 'continue' && number === numberFor(question);
     if (decision === 'continue' && !isNumberTyped) {
       showQuestion(ctx, pages, confirmationPage(pages, question));
@@ -104,8 +104,8 @@ export function consentEndpoint(served: Served): Handler {
 }
 
 /**
- * Requires that the relay's own page sent the form, against login CSRF. The page sends no referrer, so browsers may send
- * `Origin: null`.
+ * Requires that the relay's own page sent the form, against login CSRF. The page sends no referrer, so browsers may
+ * send `Origin: null`.
  */
 function expectOwnPage({ req: { headers } }: Context, ownOrigin: string): void {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;

@@ -43,10 +43,10 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
 }
 
 /**
- * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser in two requests. The first request
- * redeems the code within this process, without an HTTP call to the token endpoint, and sets the cookie. The second one
- * checks that the browser kept the cookie before it returns to the page. Otherwise, a browser without cookies would be
- * sent to the login forever.
+ * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser in two requests. The first
+ * request redeems the code within this process, without an HTTP call to the token endpoint, and sets the cookie. The
+ * second one checks that the browser kept the cookie before it returns to the page. Otherwise, a browser without
+ * cookies would be sent to the login forever.
  */
 export function doorCallback(host: DoorHost): Handler {
   return async (ctx: Context) => {
@@ -79,8 +79,8 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
 }
 
 /**
- * The place of the registration that issued a code. The code itself says which one that is, because it is sealed for one
- * registration: no parameter can make another registration redeem it (a mix-up).
+ * The place of the registration that issued a code. The code itself says which one that is, because it is sealed for
+ * one registration: no parameter can make another registration redeem it (a mix-up).
  *
  * @returns if no registration of the resource issued the code, a place that refuses it: a place whose provider is not
  *   known now, if there is one, because that may have issued it
@@ -101,8 +101,8 @@ async function returnToPage(host: DoorHost, ctx: Context, state: string): Promis
   if (entered === undefined) throw new RelayError('cookie_refused');
   recordCaller(ctx, entered, 'cookie');
   const login = logins.find(ctx, state);
-  // The browser has kept the cookie of an earlier login, but began another one, because the proxy does not show the cookie
-  // to the check. Without this failure, it would be sent to the login forever.
+  // The browser has kept the cookie of an earlier login, but began another one, because the proxy does not show the
+  // cookie to the check. Without this failure, it would be sent to the login forever.
   const isCookieLost = login !== undefined && logins.hasFinished(ctx, login.at);
   logins.finish(ctx, state);
   if (isCookieLost) throw new RelayError('cookie_refused');

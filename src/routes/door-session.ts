@@ -49,8 +49,8 @@ async function endLogin(host: DoorHost, ctx: Context): Promise<void> {
   // Without this redirect to the page that confirms the logout, browsers would offer to repeat the POST after *Back*.
   if (opensPage(ctx)) redirect(ctx, origin + doorPaths.logout);
   else ctx.status = 204;
-  // Opens the cookie without asking whether its login has ended: while the shared memory is away, that fails, and the
-  // person would stay logged in.
+  // Opens the cookie without asking whether its login has ended. While the shared memory is away, that would fail, and
+  // the person would stay logged in.
   const earlier = openEvenIfEnded(host, ctx);
   if (earlier === undefined) return;
   const { door, opened } = earlier;

@@ -87,7 +87,8 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
     const rules = entry.isOfBrowser ? rulesForBrowsers : rulesForPrograms;
     const url = rules.requireTarget(ctx);
     const isListening = webSocket !== undefined || rules.isListening(ctx);
-    // A relay that stops takes no new streams. The client of an ended stream comes back at once, on the same connection.
+    // A relay that stops takes no new streams. The client of an ended stream comes back at once, on the same
+    // connection.
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
     await passOn(ctx, {
       method,
@@ -175,8 +176,8 @@ function passAsApi(resource: Resource, upstream: Upstream): PassRules {
 }
 
 /**
- * A cookie opens a whole application, which has its host to itself. So its pages, cookies, redirects, policies, and even
- * its own login pass. The cookies of the relay pass in neither direction.
+ * A cookie opens a whole application, which has its host to itself. So its pages, cookies, redirects, policies, and
+ * even its own login pass. The cookies of the relay pass in neither direction.
  */
 function passAsApplication(resource: Resource, upstream: Upstream): PassRules {
   const publicUrl = new URL(resource.url);

@@ -15,7 +15,9 @@ export interface Granted extends TokenResponse {
 
 type GrantContext = Pick<Place, 'grants' | 'now'> & Pick<EndpointRequest, 'renews'>;
 
-/** The provider's token, the identity of the person, and the content of the refresh token that the front end may get. */
+/**
+ * The provider's token, the identity of the person, and the content of the refresh token that the front end may get.
+ */
 interface Grant {
   readonly token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
   /** Undefined if the login is for the provider's API. */

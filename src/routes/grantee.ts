@@ -13,9 +13,9 @@ export interface Grantee {
   readonly resource: Resource | undefined;
   /**
    * The client address to charge for calls to the provider, if it is known. The calls of an unregistered client are
-   * charged to the address that logged in, not to the caller: a hostile page could make its visitors send the token of
-   * its own login, and so use up their limits. These charges have a count of their own, because the client can send its
-   * token from anywhere, and must not use up the logins of the people at that address.
+   * charged to the address that logged in, not to the caller, because a hostile page could make its visitors send the
+   * token of its own login, and so use up their limits. These charges have a count of their own, because the client can
+   * send its token from anywhere, and must not use up the logins of the people at that address.
    */
   readonly chargedAddress: string | undefined;
 }

@@ -32,7 +32,11 @@ export function introspectionEndpoint({ limits }: Served, resources: readonly Do
   };
 }
 
-/** Authenticates the server of a resource by its secret. @returns the doors of the resource; undefined if it is wrong */
+/**
+ * Authenticates the server of a resource by its secret.
+ *
+ * @returns the doors of the resource; undefined if it is wrong
+ */
 function authenticateServer(
   ctx: Context,
   { client_id, client_secret }: EndpointParameters,

@@ -23,7 +23,8 @@ export function loginCallback(served: Served): Handler {
     const query = readQuery(ctx);
     const state = readSingle(query['state']);
     const registration = registered.current();
-    // Some providers drop the state from an error. It has no code that somebody could misuse, so it is delivered anyway.
+    // Some providers drop the state from an error. It has no code that somebody could misuse, so it is delivered
+    // anyway.
     const isErrorWithoutState = query['error'] !== undefined && state === undefined;
     const login = isErrorWithoutState ? undefined : verifyLogin(protection, ctx, query);
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.findForLogin(login);
@@ -68,7 +69,9 @@ interface Callback extends Place {
   readonly login: Login | undefined;
 }
 
-/** Delivers the login to the front end, either with its unspent code, or with the token for which it exchanges the code. */
+/**
+ * Delivers the login to the front end, either with its unspent code, or with the token for which it exchanges the code.
+ */
 async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const { ctx, registration, frontEnd, query, login } = callback;
   const { provider, audience } = registration;
@@ -98,7 +101,8 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
 }
 
 /**
- * Exchanges the code of a login once. A repeated callback shares the result, also while the first one waits for its turn.
+ * Exchanges the code of a login once. A repeated callback shares the result, also while the first one waits for its
+ * turn.
  */
 async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<TokenResponse> {
   const { ctx, login, registration } = callback;
@@ -144,8 +148,8 @@ export function deliverCallbackFailures(served: Served): Handler {
 }
 
 /**
- * Failures that must not redirect. Browsers keep a prefetched redirect, and would show its error instead of the login. A
- * request with another method than GET is no callback.
+ * Failures that must not redirect. Browsers keep a prefetched redirect, and would show its error instead of the login.
+ * A request with another method than GET is no callback.
  */
 const withoutRedirect: ReadonlySet<FailureCode> = new Set<FailureCode>(['prefetch_refused', 'method_not_allowed']);
 

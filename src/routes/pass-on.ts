@@ -74,7 +74,7 @@ async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   if (length !== undefined && length > limits.apiRequestSize) {
     throw new RelayError('upload_too_large');
   }
-  // Read a small body before the call: a body that is announced and never sent must not occupy a call.
+  // Read a small body before the call, because a body that is announced and never sent must not occupy a call.
   if (length !== undefined && length <= limits.requestBodySize) {
     return await readBody(ctx);
   }
@@ -94,7 +94,7 @@ export const sendPassedBodies: Handler = async (ctx, next) => {
   // After 101, the connection carries no HTTP, so Node.js would never send the head itself.
   if (ctx.status === switchingProtocols) ctx.res.flushHeaders();
   send();
-  // Send the head without waiting for the body: an event stream may have its first byte much later.
+  // Send the head without waiting for the body, because an event stream may have its first byte much later.
   setImmediate(() => {
     if (!ctx.res.headersSent && !ctx.res.destroyed) ctx.res.flushHeaders();
   });

@@ -109,8 +109,8 @@ async function admitAndGrant(
   frontEnd.reportMissingFields(registration.provider.tokenFields, response.extraFields);
   expectConsent(request, login, token);
   const identity = await admit(grantee, ctx, token, login.nonce, isTemporary).catch(failAtTokenEndpoint);
-  // The document of an unregistered client may change or vanish. Then only the refresh token tells from which origin the
-  // client may refresh.
+  // The document of an unregistered client may change or vanish. Then only the refresh token tells from which origin
+  // the client may refresh.
   const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address };
   const { ownResource, providerResource, hasConsent } = login;
   const terms = { thumbprint, ownResource, providerResource, hasConsent, ...ofClient };

@@ -11,7 +11,9 @@ export interface StartPlace extends Served {
   readonly frontEnd: FrontEnd;
 }
 
-/** Starts a login, and redirects the browser to the provider. A person must have consented to an unregistered client. */
+/**
+ * Starts a login, and redirects the browser to the provider. A person must have consented to an unregistered client.
+ */
 export function redirectToProvider(
   ctx: Context,
   { registration, frontEnd }: StartPlace,

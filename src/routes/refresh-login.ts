@@ -61,8 +61,8 @@ async function openRefreshToken(request: EndpointRequest): Promise<OpenedRefresh
 }
 
 /**
- * Requires that the login has not ended, and that its refresh token was not replaced more than a minute ago. Such a token
- * ends the login, because a thief may have it or its successor.
+ * Requires that the login has not ended, and that its refresh token was not replaced more than a minute ago. Such a
+ * token ends the login, because a thief may have it or its successor.
  *
  * @returns the newest generation; undefined if the relay does not rotate the token
  * @throws {RelayError} `grant_invalid` if the login has ended, or `refresh_reused`
@@ -120,8 +120,8 @@ function scopeToRefresh(content: RefreshTokenContent, { registration, frontEnd, 
 }
 
 /**
- * The generation of the next refresh token. Only the newest refresh token of a login is rotated. An older token within its
- * grace gets the newest generation.
+ * The generation of the next refresh token. Only the newest refresh token of a login is rotated. An older token within
+ * its grace gets the newest generation.
  */
 async function nextGeneration(
   { grants }: EndpointRequest,

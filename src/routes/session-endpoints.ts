@@ -95,8 +95,8 @@ export function logout({ sessions, requireFrontEnd, findRegistration }: SessionR
     const frontEnd = requireFrontEnd(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
-    // Opens the cookie without asking whether its session has ended, because a shared memory that does not answer must not
-    // prevent the logout.
+    // Opens the cookie without asking whether its session has ended, because a shared memory that does not answer must
+    // not prevent the logout.
     const session = sessions.open(ctx, frontEnd.name);
     if (session === undefined) return;
     await sessions.end(session);

@@ -46,8 +46,8 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
   return {
     hasCookie: requests.sessions.hasCookie,
     /**
-     * Looks up the record of a session's user. If the provider refuses the lookup as if the token had ended, the session
-     * is renewed, and the lookup repeated once.
+     * Looks up the record of a session's user. If the provider refuses the lookup as if the token had ended, the
+     * session is renewed, and the lookup repeated once.
      *
      * @throws {RelayError} why there is no record; `session_refused` if the session cannot be renewed any more
      */
@@ -61,7 +61,7 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
         // Otherwise, the refresh may repeat a remembered result with the token that was just refused.
         opened.registration.doubt(accessToken);
         const renewed = await renewSession(ctx, opened, requests, refreshes).catch((failure: unknown) => {
-          // A renewal that fails for now only is not what the page has to know: its lookup was refused.
+          // If the renewal fails for now only, the page gets the failure of its lookup.
           throw isFailure(failure, 'session_refused', 'session_missing') ? failure : error;
         });
         return await askProvider(ctx, renewed).catch((secondError: unknown) => {

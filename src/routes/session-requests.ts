@@ -23,7 +23,9 @@ export interface OpenSession {
   readonly frontEnd: SessionFrontEnd;
 }
 
-/** Seconds after which a session must be refreshed if `allow` restricts who may log in, so that the provider is asked. */
+/**
+ * Seconds after which a session must be refreshed if `allow` restricts who may log in, so that the provider is asked.
+ */
 const longestUnasked = 3600;
 
 const ambiguousDetail = 'This relay has several front ends with sessions: name one by the parameter client_id.';
@@ -90,7 +92,9 @@ export function createSessionRequests(
     return found?.audience === audience ? found : undefined;
   }
 
-  /** Seconds for which a session can be used without a refresh; Infinity if the end of its access token is not known. */
+  /**
+   * Seconds for which a session can be used without a refresh; Infinity if the end of its access token is not known.
+   */
   function secondsLeft({ session, registration, frontEnd }: OpenSession): number {
     const { accessTokenEndsAt: end = Number.POSITIVE_INFINITY, renewedAt = 0 } = session;
     const isRestricted = registration.allow !== undefined || frontEnd.allow !== undefined;

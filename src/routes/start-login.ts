@@ -43,11 +43,11 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
 }
 
 /**
- * Starts a login without PKCE. The contract knows only one parameter besides the front end, which is the front end's own
- * state. A CMS sends a scope instead.
+ * Starts a login without PKCE. The contract knows only one parameter besides the front end, which is the front end's
+ * own state. A CMS sends a scope instead.
  *
- * The relay itself shows failures until the page is known to belong to the front end. Then failures go to the front end,
- * with its state once that is read.
+ * The relay itself shows failures until the page is known to belong to the front end. Then failures go to the front
+ * end, with its state once that is read.
  */
 async function startPlainly(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
   const frontEnd = frontEnds.findForPlainStart(ctx);
@@ -104,9 +104,9 @@ function expectKnownPage(ctx: Context, place: StartPlace, redirectUri?: unknown)
 }
 
 /**
- * Starts a login by an OAuth request. Once the redirect URI is known to belong to the front end, failures go there, with
- * the state once that is read. The relay itself shows the failures of unregistered clients, because anybody can register
- * a client, and redirects to it would make the relay an open redirector.
+ * Starts a login by an OAuth request. Once the redirect URI is known to belong to the front end, failures go there,
+ * with the state once that is read. The relay itself shows the failures of unregistered clients, because anybody can
+ * register a client, and redirects to it would make the relay an open redirector.
  *
  * @see RFC 6749 §4.1.1, RFC 9700 §4.11.2
  */
@@ -134,7 +134,11 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   });
 }
 
-/** Reads and validates an OAuth request. @param isOpen whether the client is unregistered, so that the person is asked */
+/**
+ * Reads and validates an OAuth request.
+ *
+ * @param isOpen whether the client is unregistered, so that the person is asked
+ */
 function readOAuthRequest(query: Query, place: StartPlace, redirectUri: string, isOpen: boolean) {
   const { registration, frontEnd } = place;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
@@ -174,8 +178,8 @@ function requestedScope(query: Query, place: StartPlace, isOpen: boolean, resour
   const whole = configuredScope(place);
   // The provider does not know the words of a resource's scope.
   const asked = resource ? { ...query, scope: scopeWithout(query['scope'], resource.scope) } : query;
-  // A program requests scopes that it knows from other servers, and gets as much of them as it may have. A page is written
-  // for this relay, so it is refused if it requests too much.
+  // A program requests scopes that it knows from other servers, and gets as much of them as it may have. A page is
+  // written for this relay, so it is refused if it requests too much.
   const isLenient = isOpen || place.frontEnd.kind === 'native' || resource !== undefined;
   return isLenient ? scopeWithin(asked, whole) : (narrowScope(asked, whole) ?? whole);
 }

@@ -17,8 +17,8 @@ const grantsOfPeople = { authorization_code: redeemCode, refresh_token: refreshL
 /**
  * `POST /auth/<registration>/token`: grants tokens.
  *
- * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has a nonce, because oidc-client-ts
- * would mistake any other failure with a nonce for it, repeat the request, and hide the error.
+ * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has a nonce, because
+ * oidc-client-ts would mistake any other failure with a nonce for it, repeat the request, and hide the error.
  *
  * @see RFC 6749 §3.2, RFC 9449 §8.2
  */

@@ -24,7 +24,7 @@ export function userLookup(
         ? await sessions.lookUp(ctx, find)
         : await lookUpRecord(ctx, requireTokenOfAnyScheme(authorization), find, isForeign(ctx));
     ctx.set('Content-Type', 'application/json');
-    // A string, because Node.js sends it in one write with the head. The bytes stay the same: they are UTF-8.
+    // A string, because Node.js sends it in one write with the head. The bytes stay the same, because they are UTF-8.
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
   };
 }

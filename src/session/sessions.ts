@@ -69,7 +69,8 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);
   const seconds = () => nowInSeconds(now);
-  // The origin is part of the audience, so that pages at an earlier origin cannot use the sessions of the present origin.
+  // The origin is part of the audience, so that pages at an earlier origin cannot use the sessions of the present
+  // origin.
   const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 
   function setCookie(ctx: Context, session: SessionContent): void {
@@ -92,7 +93,11 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
 
   return {
     open,
-    /** Starts the session of a login, and sets its cookie, which replaces an earlier one. @throws {RelayError} `session_too_large` */
+    /**
+     * Starts the session of a login, and sets its cookie, which replaces an earlier one.
+     *
+     * @throws {RelayError} `session_too_large`
+     */
     start(ctx: Context, login: SessionLogin, granted: TokenResponse): void {
       const loggedInAt = seconds();
       const { expiresIn, refreshToken } = granted;

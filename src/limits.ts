@@ -45,10 +45,10 @@ export const limits = {
   sealedLength: 12 * 1024,
   /** An access token for a resource, which every request to it contains. */
   resourceTokenLength: 6 * 1024,
+  /** The identity of a person that a resource learns, as JSON in UTF-8. It has to fit into such an access token. */
+  identitySize: 4000,
   /** The path and query that a browser returns to after its login at a resource. */
   wayBackLength: 1000,
-  /** The identity of a person that a resource learns, as JSON in UTF-8. It has to fit into such a token. */
-  identitySize: 4000,
   proofLength: 4096,
   /** The signed assertion by which a machine proves its key. */
   assertionLength: 4096,

@@ -61,7 +61,7 @@ export const doorPaths = {
   user: `${ownPrefix}user`,
 } as const;
 
-/** The path at which the login of a browser at a resource starts, at the host of the login. */
+/** The path on the relay's own host where a browser starts the login for a resource. */
 export function doorStartPath(registration: string, resource: string): string {
   return `${registrationPath(registration)}/door/${resource}`;
 }

@@ -32,7 +32,7 @@ const keptFromResource = /^x-request-id$|-connecting-ip|^x-(?:appengine|azure|en
 const keptFromApplication =
   /^(?:connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|te|trailer|transfer-encoding|upgrade|x-login-relay|x-real-ip)$|^(?:proxy|x-original|x-rewrite)-|client-ip|forwarded/;
 
-/** Returns a name as servers may read it, because many take other characters for hyphens. */
+/** Replaces every other character with a hyphen, because many servers read `x_real_ip` as `x-real-ip`. */
 const asServersRead = (name: string) => name.replace(/[^a-z0-9]/g, '-');
 
 /** Whether a configuration may pass a request header to the API. @param name in lower case */

@@ -62,7 +62,7 @@ export interface DoorHost {
   readonly now: Clock;
 }
 
-/** The place of a registration. Undefined if the resource does not serve it. */
+/** The place of a registration. Undefined if the resource does not serve it, for example after a reload. */
 export function findPlace(
   { places }: Pick<DoorHost, 'places'>,
   registration: string | undefined,

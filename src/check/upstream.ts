@@ -12,7 +12,7 @@ import type { Unreached } from './unreached.ts';
 
 /** Milliseconds for which a stream is observed. */
 const observationTime = 2_000;
-/** Milliseconds between an event and the end of its stream that prove that nothing held the event back. */
+/** If an event arrives so many milliseconds before its stream ends, nothing has held it back. */
 const visibleGap = 100;
 /** Bytes of an answer that are read at most, approximately. */
 const maxRead = 64 * 1024;

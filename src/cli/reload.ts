@@ -48,10 +48,10 @@ export function createConfigReader(sources: OptionSources) {
 /** Waits for SIGHUP and other requests to reload. Requests during a reload count as one. */
 export function handleReloadSignals() {
   let requested = Promise.withResolvers<void>();
-  const request = () => requested.resolve();
-  process.on('SIGHUP', request);
+  const requestReload = () => requested.resolve();
+  process.on('SIGHUP', requestReload);
   return {
-    request,
+    requestReload,
     /** Resolves when a reload is requested, or at once if it was requested since the last call. */
     async next(): Promise<void> {
       await requested.promise;

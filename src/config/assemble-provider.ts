@@ -73,7 +73,6 @@ export function findPreset({ provider, issuer }: ValuesAt<'providers'>): Preset 
 
 type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | undefined>>>;
 
-/** The hosts of the endpoints that are given. */
 const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
 /** What a preset says about the answers of its server, if one of these endpoints is at that server; otherwise nothing. */

@@ -206,7 +206,8 @@ function createDeliveries(
   }
 
   /**
-   * The delivery of a browser's login at a resource. The relay itself shows its failures, because no page there could.
+   * The delivery of a browser's login at a resource. The challenge is also the `state`, by which the browser's cookie is
+   * found. The relay itself shows its failures, because no page there could.
    */
   function doorDelivery(challenge: string): Delivery {
     const [redirectUri] = redirectUris;

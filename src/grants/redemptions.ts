@@ -36,9 +36,9 @@ interface Answer {
 /**
  * Gets the answer for a redemption: by `takeKept`, or else from the provider.
  *
- * @param spend called once the provider's code must not be sent again
+ * @param noteSent called as soon as the provider may have got its code, which then must not be sent again
  */
-export type Exchange = (takeKept: () => Promise<Answer | undefined>, spend: () => void) => Promise<Answer>;
+export type Exchange = (takeKept: () => Promise<Answer | undefined>, noteSent: () => void) => Promise<Answer>;
 
 interface Kept extends Answer, Pick<Redemption, 'binding' | 'client' | 'revoke'> {
   readonly timer: NodeJS.Timeout;
@@ -150,12 +150,12 @@ export function createRedemptions(home: Home) {
     ): Promise<Result> {
       const { key } = redemption;
       if (!(await redeemed.mark(key, redeemedTime))) throw new RelayError('code_redeemed');
-      let isSpent = false;
-      const spend = () => {
-        isSpent = true;
+      let mayBeSent = false;
+      const noteSent = () => {
+        mayBeSent = true;
       };
-      const answer = await exchange(() => takeKept(redemption), spend).catch(async (error: unknown) => {
-        if (!isSpent) await redeemed.unmark(key, redeemedTime);
+      const answer = await exchange(() => takeKept(redemption), noteSent).catch(async (error: unknown) => {
+        if (!mayBeSent) await redeemed.unmark(key, redeemedTime);
         throw error;
       });
       return await grant(reduceLifetimes(answer, now()), () => keep(redemption, answer));

@@ -19,10 +19,10 @@ export function createExchanges(home: Home) {
     /**
      * Makes the exchange of a login. While it waits or is in flight, a repeated callback gets the same result.
      *
-     * @param exchange calls `spend` before it sends the code. If it fails earlier, the callback can be retried
+     * @param exchange calls `noteSent` before it sends the code. If it fails earlier, the callback can be retried
      * @throws {RelayError} `state_finished` if the exchange is over
      */
-    exchangeOnce: (login: string, exchange: (spend: () => void) => Promise<TokenResponse>): Promise<TokenResponse> =>
+    exchangeOnce: (login: string, exchange: (noteSent: () => void) => Promise<TokenResponse>): Promise<TokenResponse> =>
       join(login, async () => {
         if (once.isBegunHere(login)) failAsFinished();
         const { outcome, how } = await callOnce(home, kinds.exchangeResults, login, {

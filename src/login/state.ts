@@ -61,8 +61,9 @@ export type OAuthRequest = v.InferOutput<typeof oauthRequest>;
  */
 const requestKind = v.picklist(['plain', 'oauth']);
 
-// Without field names, which would make the state longer, and some providers refuse a long state. Version 0.4 refuses a
-// state with a `requestKind`. Otherwise, it would take the login for a plain login, and finish it without PKCE.
+// A tuple, because field names would make the state longer, and some providers refuse a long state. The `requestKind` is
+// a text on purpose: a relay of version 0.4 beside this one refuses such a state. If it could read the state, it would
+// finish the login as a plain one, without PKCE.
 const content = v.tuple([v.string(), v.number(), v.string(), v.union([frontEndRequest, requestKind])]);
 
 /** The longest state at the provider, in characters. X refuses more than 500. */

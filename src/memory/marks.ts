@@ -91,8 +91,8 @@ export function createOnce<Again>(home: Home, kind: Kind & { readonly lifetime: 
   const begun = createMarks(home, kind, { areTakenBack: true });
   return {
     isBegunHere: begun.isMarkedHere,
-    /** @param work calls `spend` once it must not be repeated. If it fails earlier, it may be tried again */
-    async run<Result>(key: string, work: (spend: () => void) => Promise<Result>): Promise<Result | Again> {
+    /** @param work calls `noteSent` as soon as it must not be repeated. If it fails earlier, it may be tried again */
+    async run<Result>(key: string, work: (noteSent: () => void) => Promise<Result>): Promise<Result | Again> {
       if (!(await begun.mark(key, kind.lifetime))) return onRepeated();
       let isSpent = false;
       try {

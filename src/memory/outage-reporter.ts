@@ -26,8 +26,11 @@ const needsOperator = /^(NOAUTH|WRONGPASS|NOPERM|MOVED|ASK|CLUSTER|NOCOMMAND)$/;
 
 /** Creates a reporter that tells operators once about each outage, and once about each error that needs them. */
 export function createOutageReporter(observer: ServerObserver) {
-  /** Whether operators have learned of an outage or error, so that they must learn of its end as well. */
-  let isReported = false;
+  /**
+   * Whether the start is over: the server was reached, or operators have learned that it is away. Until then, they learn
+   * of no return, because they know of no outage.
+   */
+  let isStartOver = false;
   /** The present error that needs an operator. Successful probes do not end it, because they use another key. */
   let unusable: string | undefined;
   // A server that serves only some keys fails and succeeds in turn. So report each error, and its end, only once.
@@ -38,25 +41,25 @@ export function createOutageReporter(observer: ServerObserver) {
   function failed(reason: string): void {
     if (!needsOperator.test(reason) || unusable === reason) return;
     unusable = reason;
-    isReported = true;
+    isStartOver = true;
     if (!reportedErrors.has(reason)) observer.unusable(reason);
     reportedErrors.add(reason);
   }
 
   return {
-    isReported: () => isReported,
+    isStartOver: () => isStartOver,
     isUnusable: () => unusable !== undefined,
     failed,
     /** Called when the server was lost. */
     lost(reason: string): void {
       failed(reason);
       if (!needsOperator.test(reason) && unusable === undefined) observer.away(reason);
-      isReported = true;
+      isStartOver = true;
     },
     /** Called when the server is back. @param seconds how long it was away */
     found(seconds: number): void {
-      if (isReported && unusable === undefined) observer.back(seconds);
-      isReported = true;
+      if (isStartOver && unusable === undefined) observer.back(seconds);
+      isStartOver = true;
     },
     /** Called when the server has answered a command of a request. */
     served(): void {

@@ -98,7 +98,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
     /**
      * Makes a call that no other relay makes at the same time, or returns what another relay's call has left.
      *
-     * @throws {RelayError} as `createTurns` says if the server does not answer, or why this relay's call failed
+     * @throws {RelayError} as `createCallTurns` says if the server does not answer, or why this relay's call failed
      */
     async callOnce(letter: string, key: string, shared: SharedCall): Promise<FoundOutcome> {
       const name = hashSharedName(letter, key);
@@ -106,8 +106,8 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       const known = await awaitTurn(name, lock, lockTime, shared);
       if (known !== undefined) return known;
       ownLocks.set(name, lock);
-      // This comes before the answer to the caller. If the relay stops right after that answer, it must have left its
-      // outcome, and not its lock.
+      // Replaces the lock of this relay. It is awaited before the caller gets the answer: if the relay then stops, the
+      // other relays must find the outcome, and not wait for the lock.
       const leaveOutcome = async (outcome: Outcome) => {
         const { lifetime, countsWithoutLock } = shared.keep(outcome);
         await outcomes.leave(name, outcome, lifetime, countsWithoutLock ? undefined : lock);

@@ -20,8 +20,8 @@ type UnrecordedState =
   | 'callbackMayBeRetried';
 
 /**
- * The record of a request, from which the log line and the metrics are made. It contains nothing from a query, a header
- * or a body, except a shortened unknown value.
+ * The record of a request, from which the log line and the metrics are made. It repeats no text of the query, the
+ * headers or the body, except the beginning of a value that the relay does not know.
  */
 export interface RequestRecord extends Readonly<Omit<RequestState, UnrecordedState>> {
   readonly clientAddress: string | undefined;

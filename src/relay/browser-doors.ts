@@ -75,7 +75,7 @@ export function doorEndpointsAtLogin(host: DoorHost, findAsked: FindAsked): read
   ];
 }
 
-/** The address at the host of the login at which a login for a resource starts. */
+/** Where a browser starts the login for a resource, on the relay's own host. Starts call no provider: no limit. */
 function startEndpoint(place: DoorPlace): Endpoint {
   const { served, door } = place;
   return {

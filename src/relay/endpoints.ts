@@ -189,6 +189,7 @@ function registrationEndpoints(served: ServedPath, dependencies: EndpointDepende
     readers: frontEnds,
     failures,
     action: 'start',
+    // A start calls no provider and remembers nothing, so many of one address do no harm.
     isLimited: false,
     handle: createStartHandler(served, frontEnds, dependencies),
   } as const;

@@ -154,7 +154,7 @@ function decideConnectionLimit(config: Config, logger: Logger): number {
 
 const hasGateways = ({ resources }: Config) => resources.some(({ upstream }) => upstream !== undefined);
 
-/** Milliseconds after which no request that is in flight now makes a call to the provider any more. */
+/** The longest time, in milliseconds, in which a request that is in flight now may still call the provider. */
 function timeToLastCall({ frontEnds, providerTimeout }: Config): number {
   // A callback may wait for its turn, then for one call of another login. Then it makes its own call, asks whether the
   // person may log in, and revokes the token if not.

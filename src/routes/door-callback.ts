@@ -66,13 +66,14 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
   const place = placeOfCode(host, code);
   ctx.state.registration = place.served.registration.name;
   try {
-    const renews = await unlessEnded(host, login?.renews);
+    const renews = await findRenewable(host, login?.renews);
     const granted = await redeem(place, ctx, { code, verifier }, renews);
-    clearCacheOfOther(host, ctx, granted);
+    clearCacheOfOtherPerson(host, ctx, granted);
     host.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
   } catch (error) {
-    // After any other failure, the earlier login goes on, and its cookie still opens the door.
-    if (isRefusal(error) && login?.renews) await endEverywhere(host, login.renews.login);
+    // A refused person loses the earlier login in all browsers. After any other failure, it goes on, and its cookie still
+    // opens the door.
+    if (isRefusal(error) && login?.renews) await endInAllBrowsers(host, login.renews.login);
     throw error;
   }
   redirectThroughProxy(ctx, withParameters(host.origin + doorPaths.callback, { state: state ?? '' }));
@@ -134,7 +135,7 @@ async function spendCode({ served, door }: DoorPlace, code: string): Promise<voi
 }
 
 /** Clears the cache of a browser in which another person was logged in, because it may show that person's pages. */
-function clearCacheOfOther(host: DoorHost, ctx: Context, { identity }: Granted): void {
+function clearCacheOfOtherPerson(host: DoorHost, ctx: Context, { identity }: Granted): void {
   const earlier = openEvenIfEnded(host, ctx);
   if (earlier !== undefined && earlier.opened.sub !== identity?.sub) ctx.set('Clear-Site-Data', '"cache"');
 }
@@ -172,7 +173,7 @@ function failOnPage(error: unknown): never {
 }
 
 /** The login that this one renews; undefined if it has ended meanwhile. */
-async function unlessEnded(
+async function findRenewable(
   { endedLogins }: DoorHost,
   renews: EndpointRequest['renews'],
 ): Promise<EndpointRequest['renews']> {
@@ -181,6 +182,6 @@ async function unlessEnded(
 }
 
 /** Ends a login in all browsers that have its cookie. */
-async function endEverywhere({ endedLogins }: DoorHost, login: string): Promise<void> {
+async function endInAllBrowsers({ endedLogins }: DoorHost, login: string): Promise<void> {
   await endedLogins.end(login, longestBrowserLifetime * 1000);
 }

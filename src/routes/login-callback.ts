@@ -109,7 +109,7 @@ async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<Token
   if (login === undefined) return await exchange(callback, grant, () => {});
   const key = login.id.toString('base64url');
   try {
-    return await registration.exchanges.exchangeOnce(key, (spend) => exchange(callback, grant, spend));
+    return await registration.exchanges.exchangeOnce(key, (noteSent) => exchange(callback, grant, noteSent));
   } finally {
     if (registration.exchanges.hasBegun(key)) ctx.state.codeMayBeSpent = true;
     // If the code was not sent, the login stays open, so that the callback can be opened again.
@@ -117,12 +117,12 @@ async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<Token
   }
 }
 
-/** Exchanges the code of a callback for a token, and admits the person. @param spend called before the code is sent */
-async function exchange(callback: Callback, grant: CodeGrant, spend: () => void) {
+/** Exchanges the code of a callback for a token, and admits the person. @param noteSent called before the code is sent */
+async function exchange(callback: Callback, grant: CodeGrant, noteSent: () => void) {
   const { ctx, registration, frontEnd, login } = callback;
   const token = await registration.limitExchange(registration.addressOf(ctx.req), async () => {
     registration.expectRoom();
-    spend();
+    noteSent();
     ctx.state.codeMayBeSpent = true;
     return await registration.requestToken(grant, recordCall(ctx), frontEnd.answerRule);
   });

@@ -43,10 +43,10 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
     left,
     revoke: (tokens) => revokeSilently(registration, tokens),
   };
-  const exchange: Exchange = (takeKept, spend) =>
+  const exchange: Exchange = (takeKept, noteSent) =>
     registration.limitExchange(
       grantee.chargedAddress,
-      async () => (await takeKept()) ?? (await exchangeProviderCode(request, login, spend)),
+      async () => (await takeKept()) ?? (await exchangeProviderCode(request, login, noteSent)),
     );
   return await redemptions.redeem(redemption, exchange, async (response, giveBack) => {
     const granted = await admitAndGrant(request, grantee, login, response, thumbprint).catch(async (error) => {
@@ -76,17 +76,21 @@ function openCode({ frontEnd, grants, parameters }: EndpointRequest) {
   return opened;
 }
 
-/** Exchanges the provider's code, which the relay's code holds. @param spend called once the code may be spent */
+/**
+ * Exchanges the provider's code, which the relay's code holds.
+ *
+ * @param noteSent called as soon as the provider may have got its code
+ */
 async function exchangeProviderCode(
   { ctx, now, registration }: EndpointRequest,
   { providerCode, codeVerifier }: CodeContent,
-  spend: () => void,
+  noteSent: () => void,
 ) {
   registration.expectRoom();
   const response = await registration.requestToken({ code: providerCode, codeVerifier }, (call, isSent) => {
     ctx.state.providerCall = call;
     if (!isSent) return;
-    spend();
+    noteSent();
     ctx.state.codeMayBeSpent = true;
   });
   return { response, at: now() };

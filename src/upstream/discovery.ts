@@ -18,7 +18,8 @@ const mostRedirects = 3;
 const issuerFailures: ReadonlySet<DiscoveryFailure> = new Set(['unreachable', 'timeout', 'overloaded']);
 
 /**
- * Fetches the metadata of an issuer: OpenID Connect's, or OAuth's if there is none.
+ * Fetches the metadata of an issuer: OpenID Connect's, or OAuth's if there is none. `provider-source.ts` keeps it, and
+ * tries again.
  *
  * @throws {DiscoveryError}
  * @see OpenID Connect Discovery 1.0 §4, RFC 8414 §3

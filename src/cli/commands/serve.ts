@@ -33,7 +33,7 @@ export async function serve(sources: OptionSources): Promise<void> {
   // Signals are handled before the start, because by default a signal during the start would end the process.
   const stopped = waitForStopSignal();
   const reloads = handleReloadSignals();
-  if (config.certificate) watchFiles(config.certificate.files, reloads.request);
+  if (config.certificate) watchFiles(config.certificate.files, reloads.requestReload);
 
   const relay = await startRelay(config, logger, socket);
   const { address, metricsAddress } = relay;

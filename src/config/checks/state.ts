@@ -9,14 +9,14 @@ export function readStateCheck(reading: RegistrationReading, { resources, frontE
   const openToBrowsers = resources.find(
     (resource) => resource.browser !== undefined && resource.registrations.includes(name),
   );
-  const needingState =
+  const whatNeedsState =
     describeDelivery(frontEnds, ['code', 'session', 'cms'], name) ??
     (openToBrowsers && `resources.${openToBrowsers.name}.browser`);
-  const { stateCheck = needingState === undefined ? 'browsers' : 'always' } = values;
-  if (needingState !== undefined && stateCheck !== 'always') {
+  const { stateCheck = whatNeedsState === undefined ? 'browsers' : 'always' } = values;
+  if (whatNeedsState !== undefined && stateCheck !== 'always') {
     reportFault(
       'stateCheck',
-      `must be always with ${needingState}: otherwise anyone could exchange a leaked code at the callback`,
+      `must be always with ${whatNeedsState}: otherwise anyone could exchange a leaked code at the callback`,
     );
   }
   return stateCheck;

@@ -27,17 +27,17 @@ export function readConfigFile(
   const given = findGivenOption('config', sources);
   if (given === undefined) return undefined;
   const path = given.texts.join(' ');
-  const errorOfPath = (message: string) => {
+  const errorAboutPath = (message: string) => {
     const described = describeRow(options.config);
     return new ConfigError([describeFault(described, options.config, given.texts, message)]);
   };
   // Faults and warnings begin with the path, and such characters could change what a terminal shows.
-  if (/[\p{Cc}\p{Cf}]/u.test(path)) throw errorOfPath('has a control character');
+  if (/[\p{Cc}\p{Cf}]/u.test(path)) throw errorAboutPath('has a control character');
   let file: TextFile;
   try {
     file = readFile(path);
   } catch (error) {
-    throw errorOfPath(whyUnreadable(error));
+    throw errorAboutPath(whyUnreadable(error));
   }
   const parsed = parseConfigFile(file.text, path, faults, warnings);
   if (parsed === undefined) throw new ConfigError(faults.inOrder());

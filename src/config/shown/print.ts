@@ -135,14 +135,13 @@ function buildFile(
 function commentOnRegistration(
   map: SettingsMap,
   { name, provider: settings, stateCheck }: RegistrationConfig,
-  described: ReadonlyMap<string, Provider>,
+  discovered: ReadonlyMap<string, Provider>,
 ): string[] {
   const preset = findEffective(map, 'provider')?.texts[0];
-  const provider = 'known' in settings ? settings.known : described.get(name);
-  let from = preset === undefined ? 'by default' : `by the preset ${preset}`;
-  if (findEffective(map, 'issuer')) {
-    from = provider ? 'by the issuer' : 'not known now: login-relay check says why';
-  }
+  const provider = 'known' in settings ? settings.known : discovered.get(name);
+  const origin = preset === undefined ? 'by default' : `by the preset ${preset}`;
+  const ofIssuer = provider ? 'by the issuer' : 'not known now: login-relay check says why';
+  const from = findEffective(map, 'issuer') ? ofIssuer : origin;
   const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
   const values = provider ? settingsFromProvider(provider) : unknown;
   return [...commentOnUnset(map, from, values), ...commentOnUnset(map, 'by default', { stateCheck })];

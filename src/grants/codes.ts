@@ -34,7 +34,8 @@ export type Codes = ReturnType<typeof createCodes>;
 /**
  * Seals logins into codes, so that nothing is stored.
  *
- * @param registrationAudience throws a `RelayError` if no provider is known
+ * @param registrationAudience returns the text that binds codes to their registration. It throws a `RelayError` if no
+ *   provider is known
  * @see RFC 6749 §4.1.2
  */
 export function createCodes(keys: KeyRing, registrationAudience: () => string, now: Clock) {
@@ -67,7 +68,7 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
       if (opened === undefined) throw new RelayError('grant_invalid');
       const lifetime = times.code[frontEnd.kind];
       const left = opened.issuedAt + lifetime - seconds();
-      // A code from the future.
+      // The code has not been issued yet by this clock.
       if (left > lifetime + clockSkew) throw new RelayError('grant_invalid');
       if (left < 0) throw new RelayError('code_expired');
       return { login: opened.login, left: left * 1000 };

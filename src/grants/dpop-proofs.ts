@@ -88,7 +88,7 @@ export function createProofs(home: Home) {
      * Verifies the DPoP proof of a request, if it has one.
      *
      * @param headers the values of the request's `DPoP` headers
-     * @param request as of `verify`. Without a proof, `accept` is called as well
+     * @param request as for `verify`. Without a proof, `accept` is called with undefined
      * @returns the thumbprint of the proved key
      * @throws {RelayError} as `verify`, or as `accept` does
      */
@@ -117,18 +117,18 @@ export function createProofs(home: Home) {
       const { method, url, nonces, accept } = request;
       const { thumbprint, htm, htu, iat, jti, nonce = '' } = await verifySignature(proof, home.now());
       if (htm !== method || !isSameUrl(htu, url)) {
-        throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
+        throw proofInvalid(`The DPoP proof is for another request than ${method} ${url}.`);
       }
       // Before the check of `iat`: a page with a wrong clock corrects it by the Date of the answer that has the nonce.
       if (nonces?.accepts(nonce) === false) {
         throw new RelayError('nonce_required', { headers: { 'DPoP-Nonce': nonces.current() } });
       }
       if (Math.abs(home.now() / 1000 - iat) > times.proof) {
-        throw invalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');
+        throw proofInvalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');
       }
       accept?.(thumbprint);
       if (!(await seen.mark(hashKey(thumbprint, jti), kinds.usedProofs.lifetime))) {
-        throw invalid('The DPoP proof was used before: each request needs its own.');
+        throw proofInvalid('The DPoP proof was used before: each request needs its own.');
       }
       return thumbprint;
     },
@@ -161,6 +161,6 @@ function isSameUrl(htu: string, url: string): boolean {
   return claimed.href === new URL(url).href;
 }
 
-function invalid(detail: string): RelayError {
+function proofInvalid(detail: string): RelayError {
   return new RelayError('proof_invalid', { detail });
 }

@@ -53,7 +53,8 @@ export type Grants = ReturnType<typeof createGrants>;
 /**
  * Creates all that a registration grants to front ends at one of its paths.
  *
- * @param registrationAudience throws a `RelayError` if no provider is known
+ * @param registrationAudience returns the text that binds codes and refresh tokens to their registration. It throws a
+ *   `RelayError` if no provider is known
  * @param place the binding of codes: the callback URL of the logins, which the provider compares with each code, and
  *   the path if several paths share that URL
  */

@@ -44,13 +44,15 @@ interface Kept extends Answer, Pick<Redemption, 'binding' | 'client' | 'revoke'>
   readonly timer: NodeJS.Timeout;
 }
 
-/** The key of the oldest answer of the client with most answers. One client cannot push out the answers of others. */
-function keyToEvict(kept: ReadonlyMap<string, Kept>): string | undefined {
+/** Finds the oldest answer of the client with most answers, so that one client cannot push out the answers of others. */
+function findKeyToEvict(kept: ReadonlyMap<string, Kept>): string | undefined {
   let largest: [key: string, answer: Kept][] = [];
-  for (const ofClient of Map.groupBy(kept, ([, { client }]) => client).values()) {
-    if (ofClient.length > largest.length) largest = ofClient;
+  for (const answersOfClient of Map.groupBy(kept, ([, { client }]) => client).values()) {
+    if (answersOfClient.length > largest.length) largest = answersOfClient;
   }
-  return largest[0]?.[0];
+  // Maps keep the order of insertion, so the first answer is the oldest.
+  const [oldestKey] = largest[0] ?? [];
+  return oldestKey;
 }
 
 /**
@@ -78,7 +80,7 @@ export function createRedemptions(home: Home) {
     return kept;
   }
 
-  /** Revokes the tokens of an answer that nobody has fetched. */
+  /** Drops a kept answer whose time is over or whose place is needed, and revokes its tokens unless it was fetched. */
   async function expire(key: string): Promise<void> {
     const kept = removeKept(key);
     // `mark` returns false if another relay has given the answer to the front end, or is about to. While the shared
@@ -99,7 +101,7 @@ export function createRedemptions(home: Home) {
     }
     const timer = setTimeout(() => void expire(key), left).unref();
     keptHere.set(key, { response, at, binding, client, revoke, timer });
-    const evicted = keptHere.size > mostKept ? keyToEvict(keptHere) : undefined;
+    const evicted = keptHere.size > mostKept ? findKeyToEvict(keptHere) : undefined;
     if (evicted !== undefined) await expire(evicted);
     const outcome = { response: reduceLifetimes({ response, at }, now()), heldFor: binding };
     // In this order, because a relay that finds neither answer nor mark would send the provider's code again.

@@ -22,7 +22,7 @@ import {
 import type { Refreshed } from './refresh-tokens.ts';
 
 const { letter } = kinds.refreshResults;
-/** Milliseconds for which an outcome stays that only relays use which waited for the call. */
+/** Milliseconds for which an outcome stays that only answers the relays which waited for the call. */
 const waitersTime = 1_000;
 
 export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
@@ -115,7 +115,8 @@ export class RefreshChains {
         // Leaves nothing to other relays, but releases the lock.
         keep: () => ({ lifetime: 1, countsWithoutLock: false }),
       }).catch(() => undefined);
-      // Without the shared memory, decide by what this relay knows.
+      // `led` means that no other relay had rotated the token. Without the shared memory, this relay decides by what it
+      // knows.
       if (found === undefined || found.how === 'led') {
         await this.forgetUnchecked(hashRefresh(token));
         return lastResult?.response;
@@ -229,7 +230,7 @@ export class RefreshChains {
   }
 }
 
-/** Whether a further call would give the same answer. */
+/** Whether a further call with the token is useless, because the provider has refused or replaced the token. */
 function isFinal(outcome: Outcome, refreshToken: string): boolean {
   return outcome.failure === 'refresh_refused' || isRotation(outcome, refreshToken);
 }

@@ -182,7 +182,7 @@ export function nextRefreshToken(
   const { loggedInAt, providerToken } = earlier;
   const isKept = providerToken.refreshToken === refreshToken;
   const namedEnd = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
-  // If the provider kept the refresh token and names no end, the earlier end still holds.
+  // If the provider names no end, a kept refresh token ends as before, and a new one has no end of its own.
   const providerEnd = namedEnd ?? (isKept ? earlier.endsAt : Number.POSITIVE_INFINITY);
   return {
     ...earlier,

@@ -48,7 +48,8 @@ export function createGenerations(home: Home) {
       const [number = 0, since = 0, previousSince = 0] = (await known.get(login)) ?? [];
       if (number === endOfLogin) throw new RelayError('grant_invalid');
       if (given.number >= number) return given;
-      // The grace of such a token is over, because each of its successors was used for half of the grace.
+      // The token has at least three successors. Each of them was in use for at least half of the grace before it was
+      // replaced, so the grace of this token is over.
       const isTooOld = given.number < number - 2;
       const replacedAt = given.number === number - 1 ? since : previousSince;
       if (isTooOld || now() - replacedAt >= grace) throw new RelayError('refresh_reused');

@@ -39,7 +39,12 @@ export function createAddressLimits(
     await memory.countExchange(address, exchangesPerRefusal * mostRefused, tooManyExchanges);
   }
 
-  /** Creates the limit of refused calls of one kind. Each `group` of calls from an address has a count of its own. */
+  /**
+   * Creates a function that makes a call, unless too many calls of this kind from the same address were refused.
+   *
+   * It takes the address, without which there is no limit; `call`, which learns whether it is limited; and `group`, so
+   * that each group of calls from an address has a count of its own.
+   */
   const createLimit =
     (refusals: ReturnType<typeof createRefusalLimit>) =>
     async <Result>(

@@ -9,7 +9,7 @@ const mostCleared = 20;
 /** The most finished logins that a browser remembers. */
 const mostFinished = 20;
 const finishedName = 'finished';
-// Begins a time. No id begins with this letter.
+// Begins the time in the cookie of finished logins. The ids in it are hexadecimal, so none begins with this letter.
 const timeMark = 't';
 const finishedTimeForm = /^t(\d{1,15})\./;
 const idPrefixLength = 8;
@@ -28,6 +28,7 @@ interface LoginKind {
    * The longest sealed request that the cookie of the login itself holds. A longer request is in the shared cookies.
    */
   readonly mostInline: number;
+  /** The number of shared cookies. */
   readonly sharedCount: number;
 }
 
@@ -66,8 +67,8 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, sh
   const finished = createFinishedCookie(prefix, set);
   const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
 
-  /** The secret in the cookie of a login, before an inline request. Undefined if the cookie is malformed. */
-  function secretIn(value: string): Buffer | undefined {
+  /** Reads the secret in the cookie of a login, before an inline request. Undefined if the cookie is malformed. */
+  function readSecret(value: string): Buffer | undefined {
     const [text = ''] = value.split('.', 1);
     const secret = Buffer.from(text, 'base64url');
     const isWellFormed = secret.length === secretLength && secret.toString('base64url') === text;
@@ -81,7 +82,6 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, sh
      * 20 in one response. Otherwise, a request with thousands of made-up cookies would get a huge response.
      *
      * @param kept the sealed request of the login, if it did not fit into the state. It is lost if it does not fit here
-     *
      */
     set(ctx: Context, id: Buffer, browserSecret: Buffer, kept = ''): void {
       // Browsers send the oldest cookies first. @see RFC 6265 §5.4
@@ -101,7 +101,7 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, sh
     get(ctx: Context, id: Buffer): Buffer | undefined {
       const [value, second] = readCookies(ctx).get(cookieName(id)) ?? [];
       if (value === undefined) return undefined;
-      const secret = secretIn(value);
+      const secret = readSecret(value);
       if (second !== undefined || secret === undefined) throw new RelayError('cookie_invalid');
       return secret;
     },
@@ -132,7 +132,7 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, sh
       const pending = [...readCookies(ctx)].filter(([name]) => loginName.test(name)).slice(-most);
       // A sibling domain may have planted a second cookie of the same name.
       const single = pending.filter(([, values]) => values.length === 1);
-      return single.flatMap(([, [value = '']]) => secretIn(value) ?? []);
+      return single.flatMap(([, [value = '']]) => readSecret(value) ?? []);
     },
     /** Makes this browser forget its logins, finished or not. */
     forget(ctx: Context): void {

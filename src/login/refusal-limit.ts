@@ -3,11 +3,11 @@ import { createCounters } from '../memory/counters.ts';
 import type { Home } from '../memory/home.ts';
 import type { Counted } from '../memory/kinds.ts';
 
-/** Exchanges that may wait for other exchanges to end. */
+/** Calls that may wait for other calls to end. */
 const mostWaiting = 1024;
-/** The same for one address, so that one address cannot take all places. */
+/** Calls of one address that may wait, so that one address cannot take all places. */
 const mostWaitingOfAddress = 256;
-/** Milliseconds that an exchange waits at most. */
+/** Milliseconds that a call waits at most. */
 export const longestWait = 10_000;
 
 /** The failures with a made-up or spent code, or an unknown token. */
@@ -21,33 +21,34 @@ const refusals = ['code_refused', 'token_refused', 'token_missing', 'token_inval
  */
 export function createRefusalLimit(
   home: Home,
-  what: Counted,
+  counted: Counted,
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
-  const counters = createCounters(home, what);
-  /** The exchanges in flight of each counter, with the callers that wait until an exchange ends. */
-  const exchangesOf = new Map<string, { inFlight: number; readonly waiting: (() => void)[] }>();
+  const counters = createCounters(home, counted);
+  /** The calls in flight of each counter, with the callers that wait until a call ends. */
+  const callsByCounter = new Map<string, { inFlight: number; readonly waiting: (() => void)[] }>();
   let allWaiting = 0;
 
   /**
-   * Waits until one more exchange could not exceed the limit, even if all exchanges in flight were refused. Then it
-   * takes a place.
+   * Waits until one more call could not exceed the limit, even if all calls in flight were refused. Then it takes a
+   * place.
    *
    * @throws {RelayError} `too_many_refusals` or `rate_limited`
    */
   async function takePlace(counter: string, most: number) {
     const begun = performance.now();
     for (;;) {
+      // Adding 0 only reads the count.
       const { count: refused, wait } = await counters.add(counter, 0);
       if (refused >= most) throw tooManyRefusals(advice, wait);
-      // No await separates check and increment, so no other exchange can take the same place.
-      const exchanges = exchangesOf.get(counter) ?? { inFlight: 0, waiting: [] };
-      if (refused + exchanges.inFlight < most) {
-        exchanges.inFlight += 1;
-        exchangesOf.set(counter, exchanges);
-        return exchanges;
+      // No await separates check and increment, so no other call can take the same place.
+      const calls = callsByCounter.get(counter) ?? { inFlight: 0, waiting: [] };
+      if (refused + calls.inFlight < most) {
+        calls.inFlight += 1;
+        callsByCounter.set(counter, calls);
+        return calls;
       }
-      const { waiting } = exchanges;
+      const { waiting } = calls;
       const isFull = allWaiting >= mostWaiting || waiting.length >= mostWaitingOfAddress;
       if (isFull || performance.now() - begun > longestWait) {
         throw new RelayError('rate_limited', { retryIn: 1000 });
@@ -60,23 +61,24 @@ export function createRefusalLimit(
 
   return {
     /**
-     * Runs an exchange. If the exchanges in flight for its address might still reach the limit, it waits for one of
-     * them to end. So a burst of made-up codes cannot exceed the limit, and a burst of honest logins does not fail.
+     * Makes a call: an exchange, a lookup or a revocation. If the calls in flight for its address might still reach the
+     * limit, it waits for one of them to end. So a burst of made-up codes cannot exceed the limit, and a burst of honest
+     * logins does not fail.
      *
-     * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the exchange failed
+     * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the call failed
      */
-    async limit<Result>(address: string, most: number, exchange: () => Promise<Result>): Promise<Result> {
+    async limit<Result>(address: string, most: number, call: () => Promise<Result>): Promise<Result> {
       const counter = counters.hashToCounter(address);
-      const exchanges = await takePlace(counter, most);
+      const calls = await takePlace(counter, most);
       try {
-        return await exchange();
+        return await call();
       } catch (error) {
         if (isFailure(error, ...refusals)) await counters.add(counter, 1);
         throw error;
       } finally {
-        exchanges.inFlight -= 1;
-        if (exchanges.inFlight === 0) exchangesOf.delete(counter);
-        for (const resolve of exchanges.waiting.splice(0)) resolve();
+        calls.inFlight -= 1;
+        if (calls.inFlight === 0) callsByCounter.delete(counter);
+        for (const resolve of calls.waiting.splice(0)) resolve();
       }
     },
   };

@@ -92,8 +92,8 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
      */
     audience,
     /**
-     * The URL of an authorization request, without the parameters of one login. It is for a part of the scope, and with
-     * `refresh` also for a refresh token.
+     * Returns the URL of an authorization request, without the parameters of one login, for a `scope` (default: the
+     * configured scope). With `refresh`, it also asks for a refresh token.
      */
     authorizationRequestUrl: createAuthorizationUrls(by, provider),
     /** @throws {RelayError} `overloaded` if no code can be exchanged now */
@@ -105,6 +105,9 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     /**
      * Adds to a narrower scope the words that the questions about a person need. Without them, `allow` would refuse
      * everybody.
+     *
+     * @param part the narrower scope; undefined if the provider decides which scope it grants
+     * @param whole the configured or granted scope, which alone may give words to add
      */
     scopeWithAccess(
       part: string | undefined,

@@ -69,6 +69,7 @@ export function createLoginProtection(
       if (received === undefined || received === '') {
         const mayBeMissing = settings.stateCheck === 'browsers' && received === undefined;
         if (!mayBeMissing || showsSignOfBrowser(ctx.req)) throw new RelayError('state_missing');
+        // The log and the metrics show callbacks that were excused from the check.
         ctx.state.excused = true;
         return undefined;
       }

@@ -91,7 +91,8 @@ export type States = ReturnType<typeof createStates>;
 /**
  * Seals logins into `state` parameters, so that nothing is stored, and the provider cannot read them.
  *
- * @param registrationAudience throws a `RelayError` if no provider is known
+ * @param registrationAudience returns the text that binds states to their registration. It throws a `RelayError` if no
+ *   provider is known
  * @param place the callback URL of the login, and its path if several paths share that URL
  * @param purpose `consent` for the question before a login. Its form holds the state, which may be long, so it contains
  *   the whole login

@@ -25,7 +25,7 @@ export const writeCommand = ({ words, lifetime }: Command): readonly string[] =>
  * @param run runs a command at once, and says whether the server answered
  */
 export function createBacklog(run: (words: readonly string[]) => Promise<boolean>) {
-  const lists: (() => Command[])[] = [];
+  const listers: (() => Command[])[] = [];
   const owed = createExpiringMap<Command>(mostOwed, () => performance.now());
 
   /** Runs a command that failed earlier, with the rest of its lifetime. */
@@ -47,7 +47,7 @@ export function createBacklog(run: (words: readonly string[]) => Promise<boolean
       return true;
     };
     const owedNow = owed.all().filter(({ value }) => addIfUnsent(value));
-    const known = lists.flatMap((list) => list()).filter(addIfUnsent);
+    const known = listers.flatMap((listCommands) => listCommands()).filter(addIfUnsent);
     const runsOfOwed = owedNow.map((entry) => () => runOwed(entry.key, entry.value, entry.left));
     const runsOfKnown = known.map((command) => () => run(writeCommand(command)));
     // Failed commands come first, because what this relay knows may be newer.
@@ -56,7 +56,7 @@ export function createBacklog(run: (words: readonly string[]) => Promise<boolean
 
   return {
     /** Adds a function that lists commands which write what this relay knows. */
-    add: (list: () => Command[]) => lists.push(list),
+    add: (listCommands: () => Command[]) => listers.push(listCommands),
     /**
      * Remembers a command unless the server answers it. A later command on the same key replaces it.
      *

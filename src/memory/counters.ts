@@ -22,7 +22,7 @@ export function createCounters({ now, shared }: Home, counted: Counted) {
       const seed = shared?.seed() ?? ownSeed;
       return `${hash('sha256', seed + address, 'buffer').readUInt16LE()}`;
     },
-    /** @returns the new count, and the milliseconds until it restarts */
+    /** Adds to a count; 0 only reads it. @returns the new count, and the milliseconds until it restarts */
     async add(counter: string, by: number): Promise<{ count: number; wait: number }> {
       const known = counters.get(counter);
       const own = known ?? { count: 0, end: now() + lifetime };

@@ -12,6 +12,7 @@ const longestOutcome = 64 * 1024;
 /** Milliseconds. No relay leaves an outcome for longer. */
 const longestLifetime = 3_600_000;
 
+// With a default, an optional field is always there, if only as undefined, as the type of a token response demands.
 const toUndefined = () => undefined;
 const maybeText = v.optional(v.string(), toUndefined);
 const maybeSeconds = v.optional(v.number(), toUndefined);
@@ -66,7 +67,7 @@ const setCommand = (name: string, text: string, lifetime: number): Command => ({
 /** Leaves sealed outcomes of calls for other relays in the server. @param most outcomes that this relay remembers */
 export function createOutcomes(server: WatchedServer, most: number, clock: Clock) {
   let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
-  /** Whether a relay can have left an outcome at such a time, and the outcome has not expired. */
+  /** Whether a relay can have left an outcome with these times, and the outcome has not expired. */
   function mayBeFromRelay({ leftAt, lifetime }: Sealed): boolean {
     const from = leftAt / 1000;
     const until = from + lifetime / 1000;

@@ -166,7 +166,8 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
   const run = (words: readonly string[]) => client.sendCommand(words);
   const connect = async () => {
     await client.connect();
-    // If this user may not ask, the first key that the server does not have will reveal that it is a node of a Cluster.
+    // A node of a Cluster has only some of the keys. If this user may not send HELLO, the first key that the server does
+    // not have will reveal such a node.
     const hello = JSON.stringify(await client.sendCommand(['HELLO']).catch(() => '')) ?? '';
     if (!/"mode"[:,]"cluster"/.test(hello)) return;
     client.destroy();

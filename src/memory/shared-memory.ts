@@ -43,7 +43,10 @@ export interface FoundOutcome {
   readonly how: 'led' | 'waited' | 'repeated';
 }
 
-/** How a relay came to the outcome of a call, as metrics show it. */
+/**
+ * How a relay came to the outcome of a call, as metrics show it. If the server does not answer, the relay makes the call
+ * without a lock (`alone`), or refuses it because another relay may be making it (`unclear`).
+ */
 export type Leadership = FoundOutcome['how'] | 'alone' | 'unclear';
 
 export type SharedMemory = ReturnType<typeof createSharedMemory>;

@@ -19,7 +19,9 @@ export function createSessionCookies(secure: boolean) {
       // A loop over the front ends would take longer the more there are.
       for (const name of readCookies(ctx).keys()) {
         if (!name.startsWith(prefix)) continue;
-        if (frontEnds.has(name.slice(prefix.length).replace(/\.[12]$/, ''))) return true;
+        // The second and the third piece of a session end with `.1` and `.2`.
+        const frontEnd = name.slice(prefix.length).replace(/\.[12]$/, '');
+        if (frontEnds.has(frontEnd)) return true;
       }
       return false;
     },

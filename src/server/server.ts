@@ -4,7 +4,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { opensWebSocket } from '../api-proxy/websocket.ts';
 import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { type CountedLimit, type Limits, limits } from '../limits.ts';
-import { type Connections, limitConnections } from './connections.ts';
+import { type Connections, limitConnections } from './connection-limits.ts';
 import { Request } from './parsing.ts';
 import { type Certificate, tlsOptions } from './tls.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
@@ -185,7 +185,8 @@ async function close(
 function closeIfSlow(socket: Socket, connections: Connections, observer: ServerObserver): void {
   const responses = connections.responsesOn(socket);
   const isAnswering = responses.some(({ headersSent }) => headersSent);
-  // A peer that waits for its response may be idle, as may one that has read all of it so far.
+  // The peer may wait for a response that has not begun, or for the rest of one, of which it has read all that was
+  // sent.
   if (responses.length > 0 && (!isAnswering || socket.writableLength === 0)) return;
   if (isAnswering) observer.limitHit('answer_time');
   socket.destroy();

@@ -27,7 +27,10 @@ export const limits = {
   headers: 200,
   /** Requests of one connection that are read before the first of them is answered (pipelining). */
   requestsOfConnection: 16,
-  /** Chunks of a body below `smallChunkSize` that arrive together. */
+  /**
+   * The most chunks of one body that are shorter than `smallChunkSize`. A chunk that is alone in its piece (parsing.ts)
+   * does not count.
+   */
   smallChunks: 512,
   smallChunkSize: 64,
   parameters: 100,

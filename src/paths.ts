@@ -30,9 +30,9 @@ export function doPathsOverlap(first: string, second: string): boolean {
   return withSlash(first).startsWith(withSlash(second)) || withSlash(second).startsWith(withSlash(first));
 }
 
-/** The path at which logins at a registration start. Its other endpoints are below. */
-export function registrationPath(name: string): string {
-  return `/auth/${name}`;
+/** A path at which logins at a registration start. Its other endpoints are below. @param word see `ServedPath` */
+export function registrationPath(word: string): string {
+  return `/auth/${word}`;
 }
 
 /** The path at which logins at a registration end, unless it has a `callback-path`. */

@@ -1,6 +1,6 @@
 import { RelayError } from '../failures/relay-error.ts';
 import { isObject, parseJson } from '../oauth/json.ts';
-import type { PersonValues } from '../providers/provider.ts';
+import type { ValueSource } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { groupsIn, type Item, isTrueIn, textOf } from './fields.ts';
 
@@ -22,16 +22,11 @@ const mostPages = 20;
  * @param areGroups whether one field can hold several values
  * @throws {RelayError} if one page cannot be read, because an incomplete list must not count as complete
  */
-export async function askForValues(
-  values: PersonValues,
-  person: Item,
-  ask: Ask,
-  areGroups: boolean,
-): Promise<string[]> {
-  const { fields, from, verified, primary } = values;
+export async function askForValues(source: ValueSource, person: Item, ask: Ask, areGroups: boolean): Promise<string[]> {
+  const { fields, from, verified, primary } = source;
   const [field = '', ...furtherFields] = fields;
   const found: string[] = [];
-  for await (const item of askForItems(values, person, ask)) {
+  for await (const item of askForItems(source, person, ask)) {
     const counts = [verified, primary].every((path) => path === undefined || isTrueIn(item, path, field));
     if (!counts) continue;
     const text = textOf(item, fields);
@@ -49,7 +44,7 @@ export async function askForValues(
  *
  * @throws {RelayError} `provider_answer_unusable`, or why a page cannot be read
  */
-export async function* askForItems({ from, items, next }: PersonValues, person: Item, ask: Ask) {
+export async function* askForItems({ from, items, next }: ValueSource, person: Item, ask: Ask) {
   if (from === undefined) {
     yield person;
     return;

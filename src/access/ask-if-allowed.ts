@@ -1,6 +1,6 @@
 import { type FieldFault, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import { isObject, parseJson } from '../oauth/json.ts';
-import type { AccessAnswers, AccessRule, Membership, PersonValues } from '../providers/provider.ts';
+import type { AccessAnswers, AccessRule, Membership, ValueSource } from '../providers/provider.ts';
 import { isAddress, readDomain } from './addresses.ts';
 import { type Allow, answerTo, rulesOf } from './allow.ts';
 import { type Ask, askForItems, unusableAnswer } from './ask-for-values.ts';
@@ -39,23 +39,23 @@ export async function askIfAllowed(
   );
 }
 
-/** Asks for a person's values until one of them matches one of the names. */
+/** Asks for the values of a person at `source`, until one of them matches one of the names. */
 async function askIfValueMatches(
   rule: AccessRule,
   names: readonly string[],
-  values: PersonValues,
+  source: ValueSource,
   person: Item,
   ask: Ask,
   note: NoteFault,
 ): Promise<boolean> {
-  const { fields, verified } = values;
+  const { fields, verified } = source;
   const [field = ''] = fields;
   let isEmpty = true;
-  for await (const item of askForItems(values, person, ask)) {
+  for await (const item of askForItems(source, person, ask)) {
     isEmpty = false;
     const isVerified = verified === undefined || isTrueIn(item, verified, field);
-    if (isVerified && names.some((name) => matchers[rule](name, values, item))) return true;
-    for (const fault of faultsIn(rule, names, values, item, isVerified)) note(fault);
+    if (isVerified && names.some((name) => matchers[rule](name, source, item))) return true;
+    for (const fault of faultsIn(rule, names, source, item, isVerified)) note(fault);
   }
   if (isEmpty) note({ field, reason: 'missing' });
   return false;
@@ -65,12 +65,12 @@ async function askIfValueMatches(
 function faultsIn(
   rule: AccessRule,
   names: readonly string[],
-  answer: PersonValues,
+  source: ValueSource,
   item: Item,
   isVerified: boolean,
 ): FieldFault[] {
-  const read = rule === 'users' ? names.flatMap((name) => readUserEntry(name, answer).fields) : answer.fields;
-  const mustBeAddress = rule.startsWith('email') && !answer.isDomain;
+  const read = rule === 'users' ? names.flatMap((name) => readUserEntry(name, source).fields) : source.fields;
+  const mustBeAddress = rule.startsWith('email') && !source.isDomain;
   return [...new Set(read)].map((field) => {
     const fault = faultIn(item, field, rule === 'groups');
     if (fault !== undefined) return { field, reason: fault };
@@ -139,20 +139,20 @@ function encodeSegment(name: string | undefined): string {
   return encodeURIComponent(name);
 }
 
-type Matcher = (name: string, values: PersonValues, item: Item) => boolean;
+type Matcher = (name: string, source: ValueSource, item: Item) => boolean;
 
 const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, textOf(item, fields), ignoresCase);
 
 /** Reads whether an entry of `users` is an id or a login name. @returns it with the fields to compare */
-function readUserEntry(entry: string, { fields, name, isNameExact, ignoresCase }: PersonValues) {
+function readUserEntry(entry: string, { fields, name, isNameExact, ignoresCase }: ValueSource) {
   const [, id] = /^id:(\S.*)$/s.exec(entry) ?? [];
   // An all-digit entry matches ids only, because anybody can choose somebody's id as a user name.
   const isId = name === undefined || id !== undefined || /^\d+$/.test(entry);
   return isId ? { fields, text: id ?? entry, ignoresCase } : { fields: [name], text: entry, ignoresCase: !isNameExact };
 }
 
-const isUser: Matcher = (entry, values, item) => {
-  const { fields, text, ignoresCase } = readUserEntry(entry, values);
+const isUser: Matcher = (entry, source, item) => {
+  const { fields, text, ignoresCase } = readUserEntry(entry, source);
   return isSame(text, textOf(item, fields), ignoresCase);
 };
 

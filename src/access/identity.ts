@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type FieldFault, RelayError } from '../failures/relay-error.ts';
 import { openidAccess } from '../providers/identity-servers.ts';
-import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/provider.ts';
+import type { AccessAnswer, AccessAnswers, ValueSource } from '../providers/provider.ts';
 import { hasAtSign, isAddress } from './addresses.ts';
 import { type Allow, answerTo, scopesOf } from './allow.ts';
 import { type Ask, askForValues } from './ask-for-values.ts';
@@ -74,11 +74,11 @@ export async function askForIdentity(
   record: Item,
   ask: Ask,
 ): Promise<Identity> {
-  const users = requireValues(access.users ?? openidAccess.users);
+  const users = requireValueSource(access.users ?? openidAccess.users);
   const askForClaim = async (claim: Claim) => {
     if (!asked.includes(claim)) return undefined;
-    const values = requireValues(answerToClaim(claim, from, access));
-    return await askForValues(values, record, ask, claim === 'groups');
+    const source = requireValueSource(answerToClaim(claim, from, access));
+    return await askForValues(source, record, ask, claim === 'groups');
   };
   const [sub, emails, groups] = await Promise.all([
     askForId(users, record, ask),
@@ -94,7 +94,7 @@ export async function askForIdentity(
 }
 
 /** Reads the id of a person. @throws {RelayError} `identity_unknown` if there is none, or it is one of a machine */
-async function askForId(users: PersonValues, record: Item, ask: Ask): Promise<string> {
+async function askForId(users: ValueSource, record: Item, ask: Ask): Promise<string> {
   const [id] =
     users.from === undefined ? [textOf(record, users.fields)] : await askForValues(users, record, ask, false);
   if (id?.isWellFormed() && !isMachineId(id)) return id;
@@ -119,13 +119,13 @@ const faultTexts: Readonly<Record<FieldFault['reason'], string>> = {
 /**
  * The login name in a record. An address is none, because at Entra anybody in the tenant can enter any address there.
  */
-function loginNameIn(record: Item, { name }: PersonValues): string | undefined {
+function loginNameIn(record: Item, { name }: ValueSource): string | undefined {
   const found = textIn(record, name ?? 'preferred_username');
   return found !== undefined && hasAtSign(found) ? undefined : found;
 }
 
 /** @throws {RelayError} `lookup_failed` if the provider cannot answer with values */
-function requireValues(answer: AccessAnswer): PersonValues {
+function requireValueSource(answer: AccessAnswer): ValueSource {
   if (answer.kind === 'values') return answer;
   throw new RelayError('lookup_failed');
 }

@@ -2,7 +2,7 @@ import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allo
 import { scopesOfIdentity } from '../access/identity.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import {
-  frontEndForBrowsers,
+  frontEndOfDoor,
   type ResourceAtRegistration,
   registrationsOfFrontEnd,
   reportedName,
@@ -29,7 +29,7 @@ interface LoginWay {
  */
 export function checkAccess(config: Config, described: ReadonlyMap<string, Provider>): Finding[] {
   // The entry of a machine is its permission, so no rule applies.
-  const browsers = config.resources.filter(({ browser }) => browser !== undefined).map(frontEndForBrowsers);
+  const browsers = config.resources.filter(({ browser }) => browser !== undefined).map(frontEndOfDoor);
   const frontEnds = [...config.frontEnds.filter(({ kind }) => kind !== 'machine'), ...browsers];
   const ways = frontEnds.flatMap((frontEnd) =>
     registrationsOfFrontEnd(config, frontEnd).flatMap((registration): LoginWay[] => {
@@ -99,8 +99,8 @@ function isScopeUncertain({ access }: Partial<Provider>): boolean {
 }
 
 /**
- * Finds the words to add to the scope of a login. Words that the provider does not list are left out, because they would
- * grant nothing.
+ * Finds the words to add to the scope of a login. Words that the provider does not list are left out, because they
+ * would grant nothing.
  *
  * @param needed a list of alternatives for each need. Any of them is enough, and the first is recommended
  */

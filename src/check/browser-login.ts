@@ -50,9 +50,9 @@ export async function checkBrowserLogin(context: CheckContext, resource: Resourc
 }
 
 /**
- * Judges the answers at the paths of the relay at the host of a resource. Without a cookie, the relay answers 401 at the
- * path that says who is logged in. A proxy that asks the check about these paths gets 401 there as well, but gets no
- * logout page.
+ * Judges the answers at the paths of the relay at the host of a resource. Without a cookie, the relay answers 401 at
+ * the path that says who is logged in. A proxy that asks the check about these paths gets 401 there as well, but gets
+ * no logout page.
  */
 function judgePaths(
   { config }: CheckContext,
@@ -162,7 +162,10 @@ const comparableCookies = (cookies: readonly string[]) =>
     return [name, ...attributes.map((attribute) => attribute.toLowerCase()).sort()].join('; ');
   });
 
-/** Makes the Set-Cookie lines that the relay would send for a login at the long path. */
+/**
+ * Makes the Set-Cookie lines that the relay sends for a login that returns to `longPath`. The key is random, because
+ * only names and attributes are compared.
+ */
 function makeLoginCookies({ url }: ResourceConfig): string[] {
   const request = new IncomingMessage(new Socket());
   const ctx = new Koa<RequestState>().createContext(request, new ServerResponse(request));

@@ -5,7 +5,8 @@ import type { CheckContext } from './context.ts';
 export type Unreached = ReturnType<typeof explainCall>;
 
 /**
- * Explanations by outcome of a call, reason of a failed discovery, or error code. A key has all codes that mean the same.
+ * Explanations by outcome of a call, reason of a failed discovery, or error code. Codes with the same explanation share
+ * a key, with spaces between them.
  *
  * @see https://nodejs.org/api/errors.html and https://nodejs.org/api/tls.html
  */

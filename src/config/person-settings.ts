@@ -1,5 +1,5 @@
 import { openidAccess } from '../providers/identity-servers.ts';
-import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/provider.ts';
+import type { AccessAnswer, AccessAnswers, ValueSource } from '../providers/provider.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 import type { RegistrationReading } from './readings.ts';
 
@@ -91,5 +91,5 @@ function readEmails({ values, describe, reportFault }: RegistrationReading, acce
 }
 
 /** Whether the user record itself answers, so that no other endpoint has to be asked. */
-const isInUserRecord = (answer: AccessAnswer): answer is PersonValues =>
+const isInUserRecord = (answer: AccessAnswer): answer is ValueSource =>
   answer.kind === 'values' && answer.from === undefined;

@@ -9,9 +9,9 @@ import type { Config, FrontEndConfig, RegistrationConfig, ResourceConfig } from 
 
 /**
  * Identifies a registration in a text to which its states, codes, refresh tokens and sessions are bound. The configured
- * name is not enough: the operator may later give it to another client or provider, which must not get the tokens of the
- * earlier one, and the client secret with them. The client identifier is not enough either, because it is unique at one
- * issuer only. Without an issuer, the path of the token endpoint distinguishes tenants.
+ * name is not enough: the operator may later give it to another client or provider, which must not get the tokens of
+ * the earlier one, and the client secret with them. The client identifier is not enough either, because it is unique at
+ * one issuer only. Without an issuer, the path of the token endpoint distinguishes tenants.
  */
 export function identifyRegistration(
   { name, clientId, provider: settings }: RegistrationConfig,
@@ -28,8 +28,8 @@ const issuerOf = (settings: RegistrationConfig['provider']) =>
   'discovered' in settings ? settings.discovered.issuer : settings.issuer;
 
 /**
- * Identifies the user accounts that log in at a registration. Two registrations at one provider get the same text, as far
- * as the configuration shows that it is one provider.
+ * Identifies the user accounts that log in at a registration. Two registrations at one provider get the same text, as
+ * far as the configuration shows that it is one provider.
  */
 export function identifyUserBase({ provider }: RegistrationConfig): string {
   if ('discovered' in provider) return provider.discovered.issuer;
@@ -49,7 +49,7 @@ export const frontEndsOfRegistration = ({ frontEnds }: Config, { name }: Registr
  * The front end with which the relay itself logs browsers in at a resource. Its name contains a space, which no
  * configured name can have, so that no request can name it.
  */
-export function frontEndForBrowsers({
+export function frontEndOfDoor({
   name,
   url,
   registrations,
@@ -85,7 +85,7 @@ export const frontEndsWithBrowsers = (config: Config, registration: Registration
   ...frontEndsOfRegistration(config, registration),
   ...config.resources
     .filter((resource) => resource.browser !== undefined && resource.registrations.includes(registration.name))
-    .map(frontEndForBrowsers),
+    .map(frontEndOfDoor),
 ];
 
 /** The resources for people of a registration, each with the audience of its access tokens. */
@@ -150,8 +150,8 @@ export const registrationsOfFrontEnd = ({ registrations }: Config, frontEnd: Fro
   registrations.filter(({ name }) => frontEnd.registrations.includes(name));
 
 /**
- * The rules for the refresh tokens of a front end; undefined if it gets none. Beyond this machine, they need a key file.
- * Without it, keys come from the client secret, so that the provider, which knows it, could open them.
+ * The rules for the refresh tokens of a front end; undefined if it gets none. Beyond this machine, they need a key
+ * file. Without it, keys come from the client secret, so that the provider, which knows it, could open them.
  */
 export function refreshPolicyOf(
   { refreshLifetime: lifetime, keySecrets, baseUrl }: Config,

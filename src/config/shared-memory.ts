@@ -31,7 +31,7 @@ export function readSharedMemory(reading: RelayReading) {
   if (values.sharedMemoryCa && !tls) reportFault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
   const password = readPassword(reading);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
-  // Without the password or the certificates, `check` can ask the server nothing.
+  // Only `check` gets here, as a user who may not read the file. So it does not ask the server anything.
   if (isUnseen(password) || isUnseen(ca)) {
     return { address, password: new UnseenSecret(), ca: undefined };
   }

@@ -24,7 +24,10 @@ export function cmsDelivery(backend: string, origins: readonly OriginPattern[], 
     patterns: origins.filter(hasStar).map(toRegExpSource),
   };
 
-  /** Creates the page in the popup. If it cannot hand the result over, it tells the person. */
+  /**
+   * Creates the page in the popup. If it cannot hand the result over, it tells the person. Its script shows one
+   * `data-note` at a time. If no script runs, the first note appears after two seconds (`data-late`).
+   */
   function createPage(ctx: Context, content: object, failure?: RelayError): string {
     const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;

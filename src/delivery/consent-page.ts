@@ -137,8 +137,8 @@ const script = `
     width = innerWidth;
   });
   addEventListener('scroll', ({ timeStamp }) => look(timeStamp));
-  // A window above this page may never have had the focus, so attention begins anew. What was read stays read, because
-  // the pointer may come from the scroll bar.
+  // The pointer may come from a window above this page, of which no focus event told. So attention begins anew. It may
+  // also come from this page's scroll bar, so what was read stays read.
   document.documentElement.addEventListener('pointerenter', ({ pointerType }) => {
     if (pointerType === 'mouse') restart();
   });

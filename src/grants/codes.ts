@@ -42,6 +42,11 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
   const seal = createSeal('code', keys, content);
   const seconds = () => nowInSeconds(now);
   return {
+    /**
+     * Issues a code that only one front end can redeem, and only at this registration.
+     *
+     * @param frontEndAudience from `audienceOfFrontEnd`
+     */
     issue(login: CodeContent, frontEndAudience: string): string {
       return seal.seal({ ...login, issuedAt: seconds() }, registrationAudience(), frontEndAudience);
     },

@@ -10,11 +10,11 @@ import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import {
   createResults,
-  hashRefresh,
+  hashRefreshToken,
   type IsGood,
   mostResults,
+  type OwnedRefreshToken,
   type RefreshResult,
-  type RefreshTokenOwner,
   reduceLifetimes,
   resultTime,
   uncheckedTime,
@@ -25,7 +25,7 @@ const { letter } = kinds.refreshResults;
 /** Milliseconds for which an outcome stays that only answers the relays which waited for the call. */
 const waitersTime = 1_000;
 
-export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
+export interface FrontEndRefresh extends OwnedRefreshToken, RefreshGrant {}
 
 export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
 
@@ -37,7 +37,7 @@ interface InFlight {
 
 /**
  * Follows the chains of the provider's refresh tokens. A provider that rotates replaces each token by the next, in a
- * call of this relay or of another. `hashRefresh` gives the key of a refresh token.
+ * call of this relay or of another. `hashRefreshToken` gives the key of a refresh token.
  */
 export class RefreshChains {
   readonly results: ReturnType<typeof createResults>;
@@ -100,7 +100,7 @@ export class RefreshChains {
    *
    * @returns the newest response; undefined if the token was not rotated, or the rotation is forgotten
    */
-  async endAndTakeNewest(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
+  async endAndTakeNewest(token: OwnedRefreshToken): Promise<Refreshed | undefined> {
     for (;;) {
       const { newest, key, lastResult, inFlight } = this.#followRotations(token);
       if (inFlight !== undefined) {
@@ -118,7 +118,7 @@ export class RefreshChains {
       // `led` means that no other relay had rotated the token. Without the shared memory, this relay decides by what it
       // knows.
       if (found === undefined || found.how === 'led') {
-        await this.forgetUnchecked(hashRefresh(token));
+        await this.forgetUnchecked(hashRefreshToken(token));
         return lastResult?.response;
       }
       this.#remember(newest, found);
@@ -147,11 +147,11 @@ export class RefreshChains {
   }
 
   /** Follows the rotations from a refresh token to the newest token, or to a token with a call in flight. */
-  #followRotations<Token extends RefreshTokenOwner>(first: Token) {
+  #followRotations<Token extends OwnedRefreshToken>(first: Token) {
     let newest = first;
     let lastResult: RefreshResult | undefined;
     for (;;) {
-      const key = hashRefresh(newest);
+      const key = hashRefreshToken(newest);
       const inFlight = this.#inFlight.get(key);
       const result = inFlight === undefined ? this.results.resultFor(key) : undefined;
       lastResult = result ?? lastResult;
@@ -162,7 +162,7 @@ export class RefreshChains {
   }
 
   /** Whether another relay has a newer result, or is about to get one. */
-  async #isOlderThanAtOthers({ refreshToken }: RefreshTokenOwner, key: string): Promise<boolean> {
+  async #isOlderThanAtOthers({ refreshToken }: OwnedRefreshToken, key: string): Promise<boolean> {
     // If another relay has logged the person out, this process must not repeat an earlier result either.
     if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);
     const found = await this.#home.shared?.peek(letter, key);
@@ -171,7 +171,7 @@ export class RefreshChains {
 
   /** Calls the provider, or takes the result of another relay's call. @returns as `#remember` does */
   async #callOrTakeResult(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
-    const key = hashRefresh(refresh);
+    const key = hashRefreshToken(refresh);
     const refusal = this.#refusals.get(key);
     if (refusal !== undefined) throw refusal;
     const result = this.#callAndRemember(refresh, key, call).finally(() => this.#inFlight.delete(key));
@@ -216,7 +216,7 @@ export class RefreshChains {
    * @returns undefined if another relay has rotated the refresh token: then `#followRotations` finds the newer token
    * @throws {RelayError} if the call failed
    */
-  #remember(token: RefreshTokenOwner, { outcome, age, how }: FoundOutcome): RefreshResult | undefined {
+  #remember(token: OwnedRefreshToken, { outcome, age, how }: FoundOutcome): RefreshResult | undefined {
     if (outcome.failure !== undefined) throw new RelayError(outcome.failure);
     if (outcome.response === undefined) return undefined;
     // No refresh token in the response means that the provider did not rotate it. @see RFC 6749 §6

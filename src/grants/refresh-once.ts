@@ -3,10 +3,10 @@ import type { Home } from '../memory/home.ts';
 import { limitPerGrant } from './limit-per-grant.ts';
 import { type CallProvider, type FrontEndRefresh, RefreshChains } from './refresh-chain.ts';
 import {
-  hashRefresh,
+  hashRefreshToken,
   type IsGood,
+  type OwnedRefreshToken,
   type RefreshResult,
-  type RefreshTokenOwner,
   reduceLifetimes,
   resultTime,
 } from './refresh-results.ts';
@@ -35,7 +35,7 @@ export function createRefreshes(home: Home) {
 
   /** False if a logout has dropped a result meanwhile, or another request has checked it. */
   const isStillUnchecked = (refresh: FrontEndRefresh, result: RefreshResult) =>
-    unchecked.get(hashRefresh(refresh)) === result;
+    unchecked.get(hashRefreshToken(refresh)) === result;
 
   const isRotated = (refresh: FrontEndRefresh, { response }: RefreshResult) =>
     response.refreshToken !== refresh.refreshToken;
@@ -56,7 +56,7 @@ export function createRefreshes(home: Home) {
       throw error;
     }
     if (!isStillUnchecked(refresh, result)) return;
-    const key = hashRefresh(refresh);
+    const key = hashRefreshToken(refresh);
     unchecked.delete(key);
     if (wasUnchecked && isRotated(refresh, result)) {
       // The rotation may be forgotten by now, but pages that did not get the response still need it.
@@ -69,7 +69,7 @@ export function createRefreshes(home: Home) {
    * Keeps a result for the next refresh, which may come to another relay. If the person is refused, it is forgotten.
    */
   async function keepAfterFailure(refresh: FrontEndRefresh, result: RefreshResult, error: unknown): Promise<void> {
-    const key = hashRefresh(refresh);
+    const key = hashRefreshToken(refresh);
     if (isFailure(error, 'access_refused')) {
       await chains.forgetUnchecked(key);
       return;
@@ -111,12 +111,12 @@ export function createRefreshes(home: Home) {
         return await call(grant);
       };
       const result = await chains.findNewestResult(refresh, countedCall, isGood);
-      const wasUnchecked = unchecked.get(hashRefresh(refresh)) !== undefined;
+      const wasUnchecked = unchecked.get(hashRefreshToken(refresh)) !== undefined;
       // Without a check, for example because a reload has removed it, an unchecked result passes.
       if (check !== undefined || wasUnchecked) await checkResult(refresh, result, wasUnchecked, check);
       return reduceLifetimes(result, home.now());
     },
     /** Ends the chain of a refresh token before its revocation, as `RefreshChains` says. */
-    endAndTakeNewest: (token: RefreshTokenOwner): Promise<Refreshed | undefined> => chains.endAndTakeNewest(token),
+    endAndTakeNewest: (token: OwnedRefreshToken): Promise<Refreshed | undefined> => chains.endAndTakeNewest(token),
   };
 }

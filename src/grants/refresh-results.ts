@@ -13,8 +13,8 @@ const repeatTime = 30_000;
 /** Seconds that the access token of a result must still last if the result is repeated instead of a new call. */
 const shortestLeft = 60;
 
-/** A refresh token of the provider, and the client that it belongs to. */
-export interface RefreshTokenOwner {
+/** A refresh token of the provider, with the login and the front end that it belongs to. */
+export interface OwnedRefreshToken {
   readonly login: string;
   readonly owner: Owner;
   /** Undefined if the relay's refresh token is not bound to a key. */
@@ -53,8 +53,8 @@ export function createResults(now: Clock) {
    * result, the login would end.
    */
   const unchecked = createExpiringSecrets<RefreshResult>(uncheckedTime, mostResults, now);
-  const hashNewToken = (sent: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
-    hashRefresh({ ...sent, refreshToken });
+  const hashNewToken = (sent: OwnedRefreshToken, { response: { refreshToken } }: RefreshResult) =>
+    hashRefreshToken({ ...sent, refreshToken });
   return {
     rotations,
     latest,
@@ -66,8 +66,8 @@ export function createResults(now: Clock) {
      *
      * @param lifetime milliseconds
      */
-    recordRotation(sent: RefreshTokenOwner, result: RefreshResult, lifetime: number): void {
-      const sentKey = hashRefresh(sent);
+    recordRotation(sent: OwnedRefreshToken, result: RefreshResult, lifetime: number): void {
+      const sentKey = hashRefreshToken(sent);
       const newKey = hashNewToken(sent, result);
       if (newKey === sentKey) return;
       // Drop older entries of both tokens. An unchecked entry would hide this result. And if the provider reissues an
@@ -79,10 +79,10 @@ export function createResults(now: Clock) {
       rotations.set(sentKey, result, lifetime, sent.login);
     },
     /** Keeps a result that has not passed its check, by the refresh token that was sent. */
-    keepUnchecked: (sent: RefreshTokenOwner, result: RefreshResult): void =>
-      unchecked.set(hashRefresh(sent), result, sent.login),
+    keepUnchecked: (sent: OwnedRefreshToken, result: RefreshResult): void =>
+      unchecked.set(hashRefreshToken(sent), result, sent.login),
     /** Remembers a result by its new refresh token, for `repeatableResult`. */
-    rememberLatest: (sent: RefreshTokenOwner, result: RefreshResult): void =>
+    rememberLatest: (sent: OwnedRefreshToken, result: RefreshResult): void =>
       latest.set(hashNewToken(sent, result), result, sent.login),
     /** Whether a result may still be given to a request: for a minute, or until its access token ends. */
     isUsable(result: RefreshResult): boolean {
@@ -100,9 +100,11 @@ export function createResults(now: Clock) {
 }
 
 /**
- * The key under which a refresh token is remembered. A refresh with any scope spends the token, so all share the key.
+ * Hashes a refresh token into the key under which its results are remembered. Requests for different scopes share the
+ * key, because a refresh with any scope spends the token. The login is left out, so that logins to which the provider
+ * gave the same refresh token share its results.
  */
-export function hashRefresh(token: RefreshTokenOwner): string {
+export function hashRefreshToken(token: OwnedRefreshToken): string {
   return hashKey(...token.owner, token.thumbprint, token.refreshToken);
 }
 

@@ -42,7 +42,8 @@ export function createGenerations(home: Home) {
      * Requires that a generation is the newest of its login, or was replaced less than a minute ago.
      *
      * @returns the newest generation
-     * @throws {RelayError} `refresh_reused`, or `grant_invalid` if the login has ended
+     * @throws {RelayError} `refresh_reused`, after which the caller has to end the login (`refresh-login.ts`), or
+     *   `grant_invalid` if the login has ended
      */
     async requireNewest(login: string, given: Generation): Promise<Generation> {
       const [number = 0, since = 0, previousSince = 0] = (await known.get(login)) ?? [];

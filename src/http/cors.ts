@@ -52,10 +52,10 @@ export function cors({ hasOrigin, all = false }: Readers): Handler {
   const mayReadWithCredentials = (ctx: Context) => hasOrigin(ctx.get('Origin'));
   const mayAllRead = typeof all === 'boolean' ? () => all : all;
   /** The `Origin` of the request if its page may read the response, or an empty text, as the library expects. */
-  const allowedOrigin = (ctx: Context): string =>
+  const originIfAllowed = (ctx: Context): string =>
     mayReadWithCredentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '';
   const libraryCors = koaCors({
-    origin: allowedOrigin,
+    origin: originIfAllowed,
     credentials: mayReadWithCredentials,
     // With credentials, browsers take "*" for a method's name, so list the methods.
     allowMethods: METHODS,
@@ -66,7 +66,7 @@ export function cors({ hasOrigin, all = false }: Readers): Handler {
   });
   return async (ctx, next) => {
     // The library sets no headers for an OPTIONS request that is no preflight.
-    if (ctx.method === 'OPTIONS' && !isPreflight(ctx) && allowedOrigin(ctx) !== '') {
+    if (ctx.method === 'OPTIONS' && !isPreflight(ctx) && originIfAllowed(ctx) !== '') {
       ctx.set(allowOrigin, ctx.get('Origin'));
       if (mayReadWithCredentials(ctx)) ctx.set(allowCredentials, 'true');
       ctx.set('Access-Control-Expose-Headers', exposedHeaders.join(','));

@@ -170,14 +170,16 @@ function createSharedCookies(prefix: string, set: SetCookie, sharedCount: number
    */
   function namesToOverwrite(ctx: Context, pending: readonly string[]): string[] {
     // Maps, because a request can contain thousands of made-up cookies and parts.
+    const rankOfFree = -1;
     const ranksOfLogins = new Map(pending.map((name, rank) => [name, rank]));
-    const ranks = new Map<string, number>();
+    const ranksOfCookies = new Map<string, number>();
     for (const { name, id } of readParts(ctx)) {
-      // A login without its own cookie is over, so its part may go first.
-      const rank = ranksOfLogins.get(prefix + id) ?? -1;
-      ranks.set(name, Math.max(ranks.get(name) ?? -1, rank));
+      // A login without its own cookie is over, so its part may be overwritten.
+      const rank = ranksOfLogins.get(prefix + id) ?? rankOfFree;
+      // If a name comes several times, with parts of several logins, the newest login counts.
+      ranksOfCookies.set(name, Math.max(ranksOfCookies.get(name) ?? rankOfFree, rank));
     }
-    const rankOf = (name: string) => ranks.get(name) ?? -1;
+    const rankOf = (name: string) => ranksOfCookies.get(name) ?? rankOfFree;
     return partNames.toSorted((one, other) => rankOf(one) - rankOf(other));
   }
 

@@ -94,7 +94,7 @@ function wrapClient(
   return {
     open: () => client.connect(),
     isOpen: () => client.isOpen,
-    /** Runs a command. Its key is the second word, or the fourth word of a script. */
+    /** Runs a command on one key. */
     run,
     /** Reports each error, each lost connection, and each change of the server. */
     onLoss(report: (error: unknown) => void): void {
@@ -105,6 +105,9 @@ function wrapClient(
     },
   };
 }
+
+/** The key of a command: the second word, or the fourth word of a script. */
+const keyOf = (words: readonly string[]) => words[words[0] === 'EVAL' ? 3 : 1];
 
 /** Creates a client that is not connected yet. Loads its library, which only relays with a shared memory need. */
 export async function createRedisClient(settings: RedisSettings): Promise<RedisClient> {
@@ -147,10 +150,10 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
     });
     const run = async (words: readonly string[]) => {
       try {
-        return await client.sendCommand(words[words[0] === 'EVAL' ? 3 : 1], false, [...words]);
+        return await client.sendCommand(keyOf(words), false, [...words]);
       } catch (error) {
-        // The client reads which node has which slot only when it connects. If no node had the key's slot then, it must
-        // connect again.
+        // The client reads which node has which slot only when it connects. If no node had the key's slot then, the
+        // library throws a TypeError. The next probe of the relay connects again.
         if (error instanceof TypeError && client.isOpen) client.destroy();
         throw error;
       }

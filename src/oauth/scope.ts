@@ -16,10 +16,12 @@ export function scopeForFrontEnd(granted: string | undefined): string | undefine
 }
 
 /**
- * Returns the scope to request from the provider for a part of a scope. It keeps `openid`, because an OpenID provider
- * would refuse the user lookup without it.
+ * Returns the scope to request from the provider if a front end requests only some words of a scope. It keeps `openid`
+ * and `offline_access`, which front ends never learn of and so cannot request. Without `openid`, an OpenID provider
+ * would refuse the user lookup, and without `offline_access`, it may give no refresh token.
  *
  * @param requested words of `whole`
+ * @param whole the configured scope, or the scope of the login
  */
 export function scopeForProvider(requested: readonly string[], whole: readonly string[]): string {
   return whole.filter((word) => internalWords.has(word) || requested.includes(word)).join(' ');

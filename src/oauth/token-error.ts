@@ -21,11 +21,14 @@ const namesOtherCauses = /\bcode\b|expired/i;
 /**
  * Explains why an answer of the token endpoint contains no token.
  *
- * For a code, the failure is `code_refused`, `client_refused`, `redirect_uri_refused` or `token_endpoint_failed` if the
- * answer says so, or else `token_missing` after a successful status, and `token_refused` after any other.
+ * For a code, the failure is
+ * - `code_refused`, `client_refused`, `redirect_uri_refused` or `token_endpoint_failed`, if the answer says so;
+ * - else `token_missing` after a successful status, and `token_refused` after any other.
  *
- * For a refresh token, it is `client_refused`, `token_endpoint_failed` or `scope_refused` if the answer says so,
- * `token_missing` if an answer has no error, or else `refresh_refused`.
+ * For a refresh token, the failure is
+ * - `client_refused`, `token_endpoint_failed` or `scope_refused`, if the answer says so;
+ * - else `token_missing` after a successful status without an error;
+ * - else `refresh_refused` if the provider refused the token, and `token_endpoint_failed` if something before it did.
  *
  * @param rule which answers may contain a token
  * @see RFC 6749 §5.2

@@ -57,11 +57,11 @@ export interface Membership extends AccessSource {
   readonly ask: string;
   /** The `state` of a membership that counts. Undefined if status 204 means yes. */
   readonly state?: string;
-  readonly list?: PersonValues;
+  readonly list?: ValueSource;
 }
 
-/** Values in the provider's answers that are compared with the values of the rule. */
-export interface PersonValues extends AccessSource {
+/** Where in the provider's answers the values are that a rule is compared with. */
+export interface ValueSource extends AccessSource {
   readonly kind: 'values';
   /** The path of the record or list of records (default: the user record). */
   readonly from?: string;
@@ -88,7 +88,7 @@ export interface PersonValues extends AccessSource {
 }
 
 /** How a provider answers one rule, or why it cannot. */
-export type AccessAnswer = Membership | PersonValues | { readonly kind: 'cannot'; readonly why: string };
+export type AccessAnswer = Membership | ValueSource | { readonly kind: 'cannot'; readonly why: string };
 
 /** The answers that a provider can give about who may log in. */
 export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;

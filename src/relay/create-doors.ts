@@ -4,7 +4,7 @@ import { limitLifetime } from '../browsers/door-cookies.ts';
 import { createDoorTickets } from '../browsers/door-logins.ts';
 import type { Clock } from '../clock.ts';
 import type { FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { frontEndForBrowsers, identifyUserBase, personSourceOf } from '../config/relations.ts';
+import { frontEndOfDoor, identifyUserBase, personSourceOf } from '../config/relations.ts';
 import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
 import { audienceOfMachine, credentialIds } from '../front-ends/machine-credentials.ts';
 import type { Grants } from '../grants/grants.ts';
@@ -77,7 +77,7 @@ export function createBrowserDoor(
   if (terms === undefined) return undefined;
   // A browser's token lasts as long as its cookie, and not as long as the resource's `lifetime` says.
   const resources = [{ ...resource, lifetime: terms.lifetime }];
-  const settings = { ...frontEndForBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
+  const settings = { ...frontEndOfDoor(resource), door: resource.url, resources, refreshPolicy: undefined };
   const client = createFrontEnd(settings, frontEndContext);
   const accessTokens = createAccessTokens(keys.door, now, browserCookie);
   const rules = hashRules(allowsOf(registered, [settings, resource]), personSourceOf(registered), resource.identity);

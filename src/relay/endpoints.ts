@@ -309,7 +309,10 @@ function createStartHandler(
   };
 }
 
-/** The endpoint at which CMSes start by default. It leads to the first path of a registration with a CMS. */
+/**
+ * `/auth`, where a CMS starts logins unless its configuration has an `auth_endpoint`. The parameter `provider` chooses
+ * the registration (`findCmsRegistration`).
+ */
 function createCmsStart(dependencies: EndpointDependencies): Endpoint[] {
   const starts = dependencies.served.flatMap((served) => {
     const { firstCms } = served.frontEnds;
@@ -323,7 +326,7 @@ function createCmsStart(dependencies: EndpointDependencies): Endpoint[] {
   });
   if (starts.length === 0) return [];
   const handle = (ctx: Context, next: Next) => {
-    // For a refresh, Sveltia CMS does not name its backend. It starts here only at GitHub.
+    // A refresh does not name the backend. It comes from Sveltia CMS, which uses this address only with GitHub.
     const backend = ctx.method === 'POST' ? 'github' : truncatedQuery(ctx)['provider'];
     const found = findCmsRegistration(starts, backend);
     return found === undefined ? next() : found.handle(ctx, next);

@@ -107,9 +107,9 @@ function addressWith(url: string, state: string | undefined, prompt: OtherAccoun
   return parameters.length === 0 ? url : withParameters(url, parameters);
 }
 
-function redirectToLogin(ctx: Context, start: string): void {
+function redirectToLogin(ctx: Context, address: string): void {
   ctx.state.startsLogin = true;
-  redirectThroughProxy(ctx, start);
+  redirectThroughProxy(ctx, address);
 }
 
 /** Redirects by 302 instead of 307, because some reverse proxies pass on only a 302 of a check. */

@@ -23,7 +23,7 @@ import type { Transfer } from '../upstream/transfer.ts';
 import { enterDoor } from './enter-door.ts';
 import { isUnusable, type Passage, passOn, requireTarget } from './pass-on.ts';
 import { recordCaller, requireToken } from './protected-resource.ts';
-import { closings, requireOpening } from './websocket.ts';
+import { closings, readOpening } from './websocket.ts';
 
 /** The failures of a call to a provider, each with the same failure of a call to a server behind the gateway. */
 const failuresOfServer: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
@@ -83,7 +83,7 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
     if (entry === undefined) return;
     const { method } = ctx;
     if (!passedMethods.includes(method)) throw new RelayError('method_not_allowed');
-    const webSocket = requireOpening(ctx);
+    const webSocket = readOpening(ctx);
     const rules = entry.isOfBrowser ? rulesForBrowsers : rulesForPrograms;
     const url = rules.requireTarget(ctx);
     const isListening = webSocket !== undefined || rules.isListening(ctx);

@@ -50,13 +50,14 @@ export function loginCallback(served: Served): Handler {
 /**
  * Requires that this browser started the login of a callback.
  *
- * @returns undefined if the callback needs no state
+ * @returns undefined if the registration has no state check (`protection`)
  * @throws {RelayError} why there is no valid state
  */
 function verifyLogin(protection: LoginProtection | undefined, ctx: Context, query: Query): Login | undefined {
   try {
     return protection?.verifyState(ctx, readSingle(query['state']));
   } catch (error) {
+    // Without a state, the query may still say what happened: an App was installed, or a proxy removed the query.
     const explanation = isFailure(error, 'state_missing') ? whyNoLogin(query) : undefined;
     throw explanation ?? error;
   }

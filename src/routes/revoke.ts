@@ -1,8 +1,9 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
-import type { Served } from '../front-ends/front-ends.ts';
+import type { Place, Served } from '../front-ends/front-ends.ts';
 import { type RefreshTokenContent, timeLeft } from '../grants/refresh-tokens.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
+import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Doors } from '../resources/door.ts';
 import { looksSealed } from '../sealing/seal.ts';
 import type { MachineRequest } from './authenticate-machine.ts';
@@ -24,7 +25,7 @@ export function revocationEndpoint(served: Served, resources: readonly Doors[]):
   };
   /** Ends a token of a machine, whichever of its secrets or keys got the token. Any other token is ignored. */
   const revokeOfMachine = async (request: MachineRequest) => {
-    await endedByAccessToken(request, requireParameter(request.parameters, 'token'), resources);
+    await endLoginOfAccessToken(request, requireParameter(request.parameters, 'token'), resources);
     request.ctx.body = {};
   };
   // Accept a client that has expired, because its tokens may still be valid at the provider.
@@ -40,7 +41,7 @@ async function revoke(request: EndpointRequest, token: string, resources: readon
     return;
   }
   // Nothing else is to be revoked, because only a refresh token contains the provider's tokens.
-  if (await endedByAccessToken(request, token, resources)) return;
+  if (await endLoginOfAccessToken(request, token, resources)) return;
   // 200 would be wrong, because the login may continue, and no provider knows this token.
   if (looksSealed(token)) throw new RelayError('grant_invalid');
   if (registration.isGood(token)) await revokeOnce(request, { accessToken: token });
@@ -79,26 +80,35 @@ async function revokeUnknownToken(request: EndpointRequest, accessToken: string)
   await registration.limitRevocation(address, call, frontEnd.client && group).catch(ignoreUnknown);
 }
 
-/** Ends the login of an access token for a resource. @returns false if it is none, or not the front end's own */
-async function endedByAccessToken(
+/**
+ * Ends the login of an access token for a resource.
+ *
+ * @returns false if the token is no access token for a resource, or is the token of another front end
+ */
+async function endLoginOfAccessToken(
   request: EndpointRequest | MachineRequest,
   token: string,
   resources: readonly Doors[],
 ): Promise<boolean> {
   const { ctx, doors, frontEnd, grants } = request;
+  // Decodes the token once for all doors of this registration. The doors of other registrations have other keys.
   const openHere = grants.accessTokens.reader(token);
   for (const door of resources.flat()) {
     const { resource } = door;
     const opened = doors.includes(door) ? openHere(resource) : door.read(token);
-    const isOwn = opened?.credential ? opened.frontEnd === frontEnd.name : opened?.audience === frontEnd.audience;
-    if (opened === undefined || !isOwn) continue;
+    if (opened === undefined || !isTokenOf(frontEnd, opened)) continue;
     ctx.state.resource = resource.name;
     ctx.state.person = opened.sub;
-    const machine = opened.credential && opened.frontEnd;
+    const machine = opened.credential === undefined ? undefined : opened.frontEnd;
     await endAtDoors(request, { login: opened.login, ownResource: resource.url }, machine);
     return true;
   }
   return false;
+}
+
+/** Whether a front end got an access token. A machine may have got it with any of its secrets or keys. */
+function isTokenOf(frontEnd: Place['frontEnd'], { credential, frontEnd: name, audience }: AccessTokenContent): boolean {
+  return credential === undefined ? audience === frontEnd.audience : name === frontEnd.name;
 }
 
 /** A token that the provider does not know counts as revoked. @see RFC 7009 §2.2 */

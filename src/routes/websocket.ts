@@ -22,7 +22,7 @@ export const closings: Readonly<Record<Cut, Closing>> = {
  * @returns undefined if the request does not ask for a WebSocket
  * @throws {RelayError} `websocket_unsupported` for any unusual form, which the server might understand differently
  */
-export function requireOpening(ctx: Context): WebSocketOpening | undefined {
+export function readOpening(ctx: Context): WebSocketOpening | undefined {
   const { req, res } = ctx;
   if (res instanceof UpgradeResponse) {
     return { connection: res.client, key: ctx.get('Sec-WebSocket-Key') };

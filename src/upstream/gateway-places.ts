@@ -7,8 +7,8 @@ import type { CountedTransfer, CountedTransfers } from './counted-transfers.ts';
  * more than `most`.
  */
 const shares = {
-  // Once half of the places are taken, a person may have less than `most`, so that a few people cannot fill the
-  // gateway.
+  // While more than half of the 1,024 places are free, a quarter of the free ones is at least `most`. After that, the
+  // share shrinks, so that a few people cannot fill the gateway.
   person: { least: limits.streamsOfNewcomer, most: limits.streamsOfPerson, freeMultiple: 1 / 4 },
   // A server that hangs keeps all its requests. A quarter always remains for the other resources.
   resource: { least: limits.streamsOfPerson, most: Number.POSITIVE_INFINITY, freeMultiple: 3 },

@@ -332,6 +332,7 @@ export class Transfer {
 
   /** Completes the transfer after the last byte of the response. */
   #onResponseEnd(): void {
+    // Read now, because `#complete` forgets the upload.
     const isUploading = this.#upload !== undefined;
     this.#complete();
     // The server has answered without reading the whole upload.

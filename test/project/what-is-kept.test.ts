@@ -88,7 +88,7 @@ const shortLived: readonly RegExp[] = [
   /^http\/cookies\.ts (Cookies|cookies)$/,
   /^observability\/metrics\.ts streams$/,
   /^access\/access\.ts (asked|faults)$/,
-  /^login\/cookies\.ts ranks$/,
+  /^login\/cookies\.ts ranksOfCookies$/,
   /^resources\/streams\.ts endedInSweep$/,
   // The functions that create all other maps with a lifetime.
   /^memory\/expiring-map\.ts /,

@@ -151,8 +151,10 @@ function describeStrayCallback({ code, providerError }: RelayError): string {
 }
 
 /**
- * Makes the calls that follow a callback: those of a login and of a refresh, and the revocation. If the operator stops
- * the check, it only revokes the tokens that it already has.
+ * Makes the calls that follow a callback, and checks their answers: the calls of a login and of a refresh, and the
+ * revocation. If the operator stops the check, it only revokes the tokens that it already has.
+ *
+ * @returns also what the provider answered, as far as it may be shown
  */
 async function checkAfterCallback(
   trial: Trial,
@@ -169,16 +171,17 @@ async function checkAfterCallback(
   const { token, provider, idToken } = exchange.result ?? {};
   let refreshed: TokenResponse | undefined;
   if (token !== undefined && provider !== undefined) {
-    const withTokens = { ...trial, provider };
+    // The exchange may have shown that a setting of the provider is wrong. The further calls use the corrected one.
+    const correctedTrial = { ...trial, provider };
     try {
-      if (!isStopped) findings.push(...(await checkPersonAndAccess(withTokens, token, idToken)));
-      const refresh: Step<TokenResponse> = isStopped ? { findings: [] } : await refreshOnce(withTokens, token);
+      if (!isStopped) findings.push(...(await checkPersonAndAccess(correctedTrial, token, idToken)));
+      const refresh: Step<TokenResponse> = isStopped ? { findings: [] } : await refreshOnce(correctedTrial, token);
       findings.push(...refresh.findings);
       refreshed = refresh.result;
-      if (refreshed && !isStopped) findings.push(...(await checkPersonAfterRefresh(withTokens, refreshed)));
+      if (refreshed && !isStopped) findings.push(...(await checkPersonAfterRefresh(correctedTrial, refreshed)));
       if (isStopped) findings.push(loginFindings.problem('stopped, so nothing else was asked'));
     } finally {
-      findings.push(...(await revokeAll(withTokens, [refreshed, token])));
+      findings.push(...(await revokeAll(correctedTrial, [refreshed, token])));
     }
   }
   return { findings, answers: collectShownAnswers(trial, [token, refreshed], idToken) };

@@ -75,6 +75,11 @@ export async function judgePerson(
   }
 }
 
+/** Asks for the id and the login name of the person, as a login without a rule and without claims does. */
+export async function askForIdAndName(trial: Trial, evidence: Evidence) {
+  return await judgePerson(trial, evidence, [undefined], { claims: [] });
+}
+
 /** Says who the person is for `users` and resources, or which settings are missing for that. */
 export async function checkPerson(
   trial: Trial,
@@ -84,8 +89,7 @@ export async function checkPerson(
 ): Promise<Finding[]> {
   const { describeOfProvider } = trial;
   const { ok, problem, warning } = findingsOn('person');
-  // Without a rule and without claims, only the id and the login name are asked for.
-  const verdict = await judgePerson(trial, evidence, [undefined], { claims: [] });
+  const verdict = await askForIdAndName(trial, evidence);
   if (verdict instanceof RelayError) {
     const fields = verdict.fields ?? [];
     const isTokenAtFault =

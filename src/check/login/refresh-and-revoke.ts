@@ -3,7 +3,7 @@ import { type RevocableTokens, splitTokens } from '../../oauth/revocation.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
 import { explainWrongEndpoint } from '../answer.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { describeFaults, judgePerson } from './person.ts';
+import { askForIdAndName, describeFaults } from './person.ts';
 import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts';
 
 const refresh = findingsOn('refresh');
@@ -54,8 +54,9 @@ export async function checkPersonAfterRefresh(
   { accessToken, idToken }: TokenResponse,
 ): Promise<Finding[]> {
   if (trial.provider.userFrom !== 'id-token') return [];
+  // The id and the login name may also have to be asked for at the user endpoint.
   trial.calls.setPurpose('user endpoint');
-  const verdict = await judgePerson(trial, { accessToken, idToken }, [undefined], { claims: [] });
+  const verdict = await askForIdAndName(trial, { accessToken, idToken });
   if (!(verdict instanceof RelayError)) return [];
   const why = describeFaults(verdict.fields) ?? verdict.detail;
   return [

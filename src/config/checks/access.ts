@@ -110,12 +110,12 @@ function warnOfAssumedId(
   const isSubAssumed = (access?.users ?? openidAccess.users) === openidAccess.users;
   // With an issuer and no scope, the metadata decide whether the scope contains openid.
   const isDecidedLater = 'discovered' in settings && scope === undefined;
-  const belongsHere = (owner: { readonly registrations: readonly string[] }) => owner.registrations.includes(name);
-  const scopes = [scope, ...frontEnds.filter(belongsHere).map(scopeOf)];
+  const usesRegistration = (owner: { readonly registrations: readonly string[] }) => owner.registrations.includes(name);
+  const scopes = [scope, ...frontEnds.filter(usesRegistration).map(scopeOf)];
   const requestsOpenid = scopes.some((words) => words?.split(' ').includes('openid'));
   if (!isSubAssumed || isDecidedLater || requestsOpenid) return;
-  const owners = [...registrations, ...resources, ...frontEnds].filter(belongsHere);
-  const isCompared = owners.some(({ allow }) => allow?.values.users !== undefined) || resources.some(belongsHere);
+  const owners = [...registrations, ...resources, ...frontEnds].filter(usesRegistration);
+  const isCompared = owners.some(({ allow }) => allow?.values.users !== undefined) || resources.some(usesRegistration);
   if (!isCompared) return;
   warn(
     'userId',
@@ -130,8 +130,8 @@ function reportScopesWithoutIdToken({ name, values, describe }: RegistrationRead
   if (values.userFrom !== 'id-token') return;
   for (const frontEnd of frontEnds) {
     const scope = scopeOf(frontEnd);
-    const logsInHere = frontEnd.registrations.includes(name);
-    if (!logsInHere || scope === undefined || scope.split(' ').includes('openid')) continue;
+    const usesRegistration = frontEnd.registrations.includes(name);
+    if (!usesRegistration || scope === undefined || scope.split(' ').includes('openid')) continue;
     frontEnd.reportFault('scope', `must have openid: ${describe('userFrom')} is id-token`);
   }
 }

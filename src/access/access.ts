@@ -26,7 +26,7 @@ interface Verdict {
   readonly person: string | undefined;
   /** Undefined if the identity was not asked for, or the person is refused. */
   readonly identity: Identity | undefined;
-  /** The fields that the refusing rules read. Undefined if they read none. */
+  /** The fields that the refusing rules read, each with the reason why it does not match. Undefined if they read none. */
   readonly fields?: readonly FieldFault[] | undefined;
 }
 
@@ -181,6 +181,7 @@ function failUnchecked(error: unknown): never {
     throw new RelayError('access_unchecked', { status: 504 });
   }
   const isPostponed = isFailure(error, 'overloaded', 'lookup_postponed');
+  // Keep Retry-After, which may come from the provider.
   const { headers } = error;
   throw new RelayError('access_unchecked', isPostponed ? { status: 503, headers } : {});
 }
@@ -191,6 +192,7 @@ const longestName = 100;
 /** The name of a person's account, to be shown to the person. Undefined if the record has none. */
 function accountNameIn(record: Item, access: AccessAnswers | undefined): string | undefined {
   const { users } = access ?? {};
+  // With `from`, the field is in another answer, and not in this record.
   const ownField = users?.kind === 'values' && users.from === undefined ? users.name : undefined;
   const fields = ownField === undefined ? nameFields : [ownField, ...nameFields];
   // An ambiguous address is not shown, because it could pass for another address.

@@ -2,7 +2,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { isObject, parseJson } from '../oauth/json.ts';
 import type { ValueSource } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { groupsIn, type Item, isTrueIn, textOf } from './fields.ts';
+import { groupsIn, type Item, isTrueIn, joinedTextIn } from './fields.ts';
 
 /**
  * Asks the provider with the person's access token.
@@ -29,7 +29,8 @@ export async function askForValues(source: ValueSource, person: Item, ask: Ask, 
   for await (const item of askForItems(source, person, ask)) {
     const counts = [verified, primary].every((path) => path === undefined || isTrueIn(item, path, field));
     if (!counts) continue;
-    const text = textOf(item, fields);
+    const text = joinedTextIn(item, fields);
+    // A name that is made of several fields, such as `organization/team`, needs all of them.
     if (furtherFields.length > 0 && text === undefined) throw unusableAnswer();
     if (areGroups && furtherFields.length === 0) found.push(...groupsIn(item, field, from !== undefined));
     else if (text !== undefined) found.push(text);
@@ -73,7 +74,7 @@ function addressInLinkHeader({ headers }: UpstreamResponse): string | undefined 
  * choose the host that gets the token.
  *
  * @returns undefined if there is no next page
- * @throws {RelayError} `provider_answer_unusable` if the address is none
+ * @throws {RelayError} `provider_answer_unusable` if the address is not a URL
  */
 function pathOfNextPage(from: string, address: unknown): string | undefined {
   if (address === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { AccessAnswers, AccessRule, Membership, ValueSource } from '../prov
 import { isAddress, readDomain } from './addresses.ts';
 import { type Allow, answerTo, rulesOf } from './allow.ts';
 import { type Ask, askForItems, unusableAnswer } from './ask-for-values.ts';
-import { faultIn, groupsIn, type Item, isTrueIn, textIn, textOf } from './fields.ts';
+import { faultIn, groupsIn, type Item, isTrueIn, joinedTextIn, textIn } from './fields.ts';
 
 /** The most questions in flight for one person. */
 const mostAtOnce = 4;
@@ -100,7 +100,7 @@ async function askUntilYes(questions: readonly (() => Promise<boolean>)[]): Prom
         failures.push(error);
       }
     }
-    // `Promise.any` waits until one does not fail.
+    // This failure makes `Promise.any` wait for the questions that are still in flight, because one may find a match.
     throw new Error('no match');
   };
   try {
@@ -127,6 +127,7 @@ async function askIfMember(
   );
   const { status, body } = await ask(path);
   if (status === 404) return false;
+  // Without a `state`, the status alone is the answer.
   if (state === undefined && status === 204) return true;
   const membership = status === 200 ? parseJson(body) : undefined;
   if (state === undefined || !isObject(membership)) throw unusableAnswer();
@@ -141,7 +142,7 @@ function encodeSegment(name: string | undefined): string {
 
 type Matcher = (name: string, source: ValueSource, item: Item) => boolean;
 
-const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, textOf(item, fields), ignoresCase);
+const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, joinedTextIn(item, fields), ignoresCase);
 
 /** Reads whether an entry of `users` is an id or a login name. @returns it with the fields to compare */
 function readUserEntry(entry: string, { fields, name, isNameExact, ignoresCase }: ValueSource) {
@@ -153,16 +154,16 @@ function readUserEntry(entry: string, { fields, name, isNameExact, ignoresCase }
 
 const isUser: Matcher = (entry, source, item) => {
   const { fields, text, ignoresCase } = readUserEntry(entry, source);
-  return isSame(text, textOf(item, fields), ignoresCase);
+  return isSame(text, joinedTextIn(item, fields), ignoresCase);
 };
 
 const hasAddress: Matcher = (name, { fields }, item) => {
-  const text = textOf(item, fields) ?? '';
+  const text = joinedTextIn(item, fields) ?? '';
   return isAddress(text) && isSame(name, text, true);
 };
 
 const hasDomain: Matcher = (name, { fields, isDomain }, item) => {
-  const text = textOf(item, fields);
+  const text = joinedTextIn(item, fields);
   return isSame(name, isDomain ? text : readDomain(text ?? ''), true);
 };
 

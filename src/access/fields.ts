@@ -54,7 +54,7 @@ export function textIn(item: Item, path: string): string | undefined {
 }
 
 /** The texts at several paths, joined with slashes, if the item has all of them. */
-export function textOf(item: Item, paths: readonly string[]): string | undefined {
+export function joinedTextIn(item: Item, paths: readonly string[]): string | undefined {
   const texts = paths.flatMap((path) => textIn(item, path) ?? []);
   return texts.length === paths.length ? texts.join('/') : undefined;
 }

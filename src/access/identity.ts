@@ -5,7 +5,7 @@ import type { AccessAnswer, AccessAnswers, ValueSource } from '../providers/prov
 import { hasAtSign, isAddress } from './addresses.ts';
 import { type Allow, answerTo, scopesOf } from './allow.ts';
 import { type Ask, askForValues } from './ask-for-values.ts';
-import { faultIn, type Item, textIn, textOf } from './fields.ts';
+import { faultIn, type Item, joinedTextIn, textIn } from './fields.ts';
 
 /** The facts that a resource may learn about a person, besides the id and the login name. */
 export const claims = ['email', 'groups'] as const;
@@ -96,7 +96,7 @@ export async function askForIdentity(
 /** Reads the id of a person. @throws {RelayError} `identity_unknown` if there is none, or it is one of a machine */
 async function askForId(users: ValueSource, record: Item, ask: Ask): Promise<string> {
   const [id] =
-    users.from === undefined ? [textOf(record, users.fields)] : await askForValues(users, record, ask, false);
+    users.from === undefined ? [joinedTextIn(record, users.fields)] : await askForValues(users, record, ask, false);
   if (id?.isWellFormed() && !isMachineId(id)) return id;
   throw unknownIdentity(users.fields.map((field) => ({ field, reason: faultIn(record, field) ?? 'shape' })));
 }
@@ -117,7 +117,8 @@ const faultTexts: Readonly<Record<FieldFault['reason'], string>> = {
 };
 
 /**
- * The login name in a record. An address is none, because at Entra anybody in the tenant can enter any address there.
+ * The login name in a record. An address does not count as a login name, because at Entra anybody in the tenant can
+ * enter any address there.
  */
 function loginNameIn(record: Item, { name }: ValueSource): string | undefined {
   const found = textIn(record, name ?? 'preferred_username');

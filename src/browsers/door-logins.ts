@@ -105,16 +105,17 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
       return challenge;
     },
     /**
-     * Goes on with a login whose provider the person has chosen now. If its cookies are gone, or half of its time, it
-     * begins another one with the same way back, so that there is time for the login at the provider. It never goes on
-     * with a renewal, because a refusal at another provider must not end the renewed login.
+     * Continues a login whose provider the person has chosen now. If the cookies of the login are gone, or half of its
+     * time is over, it begins another login with the same way back, so that there is time for the login at the provider.
+     * It never continues a renewal, because a refusal at another provider must not end the renewed login.
      *
-     * @returns the challenge
+     * @returns the challenge of the continued login or of the new one
      */
-    goOn(ctx: Context, challenge: string): string {
+    continueOrBegin(ctx: Context, challenge: string): string {
       const login = this.find(ctx, challenge);
-      const isFresh = login !== undefined && login.renews === undefined && now() - login.at <= times.login * 500;
-      return isFresh ? challenge : this.begin(ctx, { wayBack: login?.wayBack ?? '/' });
+      const halfOfTime = (times.login * 1000) / 2;
+      const mayContinue = login !== undefined && login.renews === undefined && now() - login.at <= halfOfTime;
+      return mayContinue ? challenge : this.begin(ctx, { wayBack: login?.wayBack ?? '/' });
     },
     /**
      * Verifies that this browser began the login of a callback.

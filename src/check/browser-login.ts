@@ -106,7 +106,7 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
     const fix = `let its proxy pass ${names} to the relay; or restart the relay that answers`;
     return problem('a browser that opens a page gets 401 as a program does, and no login', fix);
   }
-  const known = resource.upstream ? undefined : faults[status];
+  const known = resource.upstream ? undefined : faultsByStatus[status];
   if (known !== undefined) {
     const [message, fix] = known;
     return problem(message, fix.replace('<answer>', config.baseUrl + answerPath(resource.name)));
@@ -126,8 +126,11 @@ function expectedStart(
   return second === undefined ? baseUrl + doorStartPath(first, name) : new URL(doorPaths.choose, url).href;
 }
 
-/** Explanations and fixes by the status with which a proxy that asks the check answers a browser. */
-const faults: Readonly<Record<number, readonly [message: string, fix: string]>> = {
+/**
+ * Explanations and fixes by the status with which a proxy that asks the check answers a browser. `<answer>` stands for
+ * the URL of `answerPath`.
+ */
+const faultsByStatus: Readonly<Record<number, readonly [message: string, fix: string]>> = {
   400: [
     'the check does not learn what the browser asks for (status 400)',
     'let its proxy send X-Forwarded-Method and X-Forwarded-Uri with the check, once each, and name it in trusted-proxies',

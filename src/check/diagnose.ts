@@ -86,11 +86,13 @@ export function readConfigToCheck(given: OptionSources, readFile: ReadFile) {
   const { sources, why } = chooseSources(given, readFile);
   const ofChoice = why === undefined ? [] : [ok(why)];
   const isFromFile = findGivenOption('config', sources) !== undefined;
+  // `readConfig` adds the secrets that this user cannot read.
   const unseen: Unseen[] = [];
   try {
     const reading = readConfig({
       ...sources,
       readFile,
+      // Without `create`, because a check must not create the relay's files.
       newFiles: { expectCreatable: newFiles.expectCreatable },
       unseen,
     });

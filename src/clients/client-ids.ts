@@ -47,6 +47,7 @@ export function createClientIds(keys: KeyRing, frontEnd: string, audience: strin
       const opened = seal.open(sealed, frontEnd, audience);
       if (opened === undefined) return undefined;
       const { endsAt, ...client } = opened;
+      // An identifier does not say when it was issued, but it cannot last longer than one that is issued now.
       if (!couldBeIssued(nowInSeconds(now), endsAt, longestDays.clientId * 86_400 + clockSkew, now)) return undefined;
       if (!evenIfExpired && now() >= endsAt * 1000) throw new RelayError('client_expired');
       return client;

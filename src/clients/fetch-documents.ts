@@ -7,14 +7,16 @@ import { createJointWork } from '../memory/joint-work.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { createPublicLookup, isPublicUrl } from '../upstream/public-addresses.ts';
-import { type Client, readClientName, readRedirectUris } from './read-metadata.ts';
+import { type Client, mostRedirectUris, readClientName, readRedirectUris } from './read-metadata.ts';
 
 /** The shortest and longest time for which a document is kept, in seconds, whatever its headers say. */
 const shortestLife = 60;
 const longestLife = 3600;
 const mostKept = 256;
+/** The redirect URIs that are read of a document, whether or not the relay accepts them. */
+const mostReadUris = 100;
 const concurrentFetches = 32;
-/** The same for one count key, so that one address cannot take all places. */
+/** Fetches at once for one count key, so that one address cannot take all places. */
 const concurrentFetchesOfKey = 4;
 
 /** Which documents are accepted: all, or the documents at these hosts (with port) and at these exact URLs. */
@@ -112,9 +114,9 @@ function failAsDocument(error: unknown): never {
 
 /** Picks the redirect URIs that the relay accepts. The others may be meant for other servers. */
 function pickUsableUris(given: unknown): readonly string[] | undefined {
-  const all = Array.isArray(given) ? given.slice(0, 100) : [];
+  const all = Array.isArray(given) ? given.slice(0, mostReadUris) : [];
   const usable = all.filter((uri) => readRedirectUris([uri]) !== undefined);
-  return readRedirectUris(usable.slice(0, 20));
+  return readRedirectUris(usable.slice(0, mostRedirectUris));
 }
 
 /** Seconds for which a document is kept. @see RFC 9111 §5.2.2 */

@@ -18,7 +18,7 @@ export interface ClientMetadata {
 }
 
 const longestName = 40;
-const mostRedirectUris = 20;
+export const mostRedirectUris = 20;
 /** Control characters, line ends, and characters that reorder or hide others. */
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
 /** More than three marks on one letter, which no language needs, and which would cover the lines above and below. */

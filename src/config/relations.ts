@@ -3,7 +3,7 @@ import type { IdentityQuestion } from '../access/identity.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import { doorPaths, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
-import { comparable, type Resource } from '../resources/resource.ts';
+import { type Resource, toComparable } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
 import type { Config, FrontEndConfig, RegistrationConfig, ResourceConfig } from './config.ts';
 
@@ -98,7 +98,7 @@ export function resourcesOfRegistration(
   return resources
     .filter((resource) => resource.registrations.includes(name))
     .map((resource) => {
-      const audience = [name, providerId, clientId, comparable(resource.url) ?? resource.url];
+      const audience = [name, providerId, clientId, toComparable(resource.url) ?? resource.url];
       // If the form of the ids changes, earlier tokens must not be valid any more, because they hold other ids.
       return {
         ...resourceAt(resource, name),

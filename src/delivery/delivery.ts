@@ -124,6 +124,6 @@ export function addressAt({ url, part, parameters }: Target, more: Parameters): 
   const all = Object.entries({ ...more, ...parameters });
   const given = all.flatMap(([name, value]) => optionalParameter(name, value));
   const address = part === 'query' ? withParameters(url, given) : `${url}#${new URLSearchParams(given)}`;
-  // Pages that use decodeURIComponent would read "+" as a plus sign.
+  // Pages that use decodeURIComponent would read "+" as a plus sign. The front end's own URL stays as it is.
   return url + address.slice(url.length).replaceAll('+', '%20');
 }

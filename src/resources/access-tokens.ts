@@ -10,7 +10,7 @@ import { longestBrowserLifetime, longestLifetime, type Resource } from './resour
 
 const content = v.object({
   frontEnd: v.string(),
-  /** The `hashClient` of a client that has no entry of its own. */
+  /** The `hashClient` of an unregistered client. */
   client: v.optional(v.string()),
   /** The id of the secret or key that a machine used. Undefined for a token of a person. */
   credential: v.optional(v.string()),

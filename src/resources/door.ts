@@ -51,7 +51,7 @@ export function createDoor(
   resource: Resource,
   by: {
     readonly tokens: Pick<ReturnType<typeof createAccessTokens>, 'open' | 'remembers'>;
-    readonly endedLogins: Pick<EndedLogins, 'hasEndedAsKnown'>;
+    readonly endedLogins: Pick<EndedLogins, 'hasEndedCached'>;
     /** A name for the provider's users, who are the same people at all doors of this provider. */
     readonly people: string;
     readonly audienceOf: (opened: Pick<AccessTokenContent, 'frontEnd' | 'client' | 'credential'>) => string | undefined;
@@ -76,13 +76,13 @@ export function createDoor(
     const { audience, exp, login } = opened;
     if (by.audienceOf(opened) !== audience || haveRulesChanged(opened)) return 'reload';
     if (by.now() >= exp * 1000 + grace) return 'token_end';
-    return (await by.endedLogins.hasEndedAsKnown(login)) ? 'logout' : undefined;
+    return (await by.endedLogins.hasEndedCached(login)) ? 'logout' : undefined;
   }
   return {
     resource,
     issuer: by.issuer,
     remembers: (token: string): boolean => by.tokens.remembers(token, resource),
-    /** What a token of this door holds, even if it has ended. @returns undefined if it is not one of this door */
+    /** Reads the content of a token, even if it has ended. @returns undefined if it was not issued for this door */
     read: (token: string): AccessTokenContent | undefined => by.tokens.open(token, resource),
     /** Identifies a door across reloads. Requests in flight continue only if the new door has the same key. */
     key: JSON.stringify([shown, resource.audience, resource.upstream]),
@@ -101,7 +101,7 @@ export function createDoor(
       throw new RelayError(closing === 'token_end' ? 'resource_token_expired' : 'resource_token_invalid');
     },
     whyClosedTo,
-    /** Whether a token is one of this door by the current keys, and the rules have not changed since it was issued. */
+    /** Whether the current keys open a token at this door, and the rules have not changed since it was issued. */
     isGrantedNow(token: string): boolean {
       const opened = by.tokens.open(token, resource);
       return opened !== undefined && !haveRulesChanged(opened);

@@ -35,7 +35,7 @@ export function createEndedLogins(home: Home) {
      */
     hasEnded,
     /** As `hasEnded`, but a logout at another relay may count only 30 seconds later. */
-    async hasEndedAsKnown(login: string): Promise<boolean> {
+    async hasEndedCached(login: string): Promise<boolean> {
       if (marks.isMarkedHere(login)) return true;
       if (home.shared === undefined || notEnded.get(login) === true) return false;
       const isOver = await hasEnded(login);

@@ -82,16 +82,16 @@ export function idAtProvider(
 }
 
 /**
- * The form in which identifiers are compared. It ignores the case of scheme and host, the default port, and a final
- * slash.
+ * Returns the form in which identifiers are compared. It ignores the case of scheme and host, the default port, and a
+ * final slash.
  */
-export function comparable(url: string): string | undefined {
+export function toComparable(url: string): string | undefined {
   return URL.parse(url)?.href.replace(/\/$/, '');
 }
 
 function isSameResource(one: string, other: string): boolean {
-  const comparableOne = comparable(one);
-  return comparableOne !== undefined && comparableOne === comparable(other);
+  const comparableOne = toComparable(one);
+  return comparableOne !== undefined && comparableOne === toComparable(other);
 }
 
 /**

@@ -35,7 +35,9 @@ export interface StreamSource {
 export interface LargestHolder {
   /** The number of people and machines with streams. */
   readonly people: number;
+  /** The most streams that one of them has. */
   readonly most: number;
+  /** The id of the person or machine with most streams. */
   readonly person: string | undefined;
 }
 
@@ -57,7 +59,7 @@ export function createStreams() {
    * Ends a stream whose door has closed to it. Each sweep ends at most one listening stream of a login whose token has
    * expired, so that its client refreshes only once.
    *
-   * @param endedInSweep the logins of which this sweep has ended such a stream
+   * @param endedInSweep the logins of which this sweep has ended a listening stream
    */
   async function endIfClosed(stream: Stream, endedInSweep: Set<string>): Promise<void> {
     const { door, opened, isListening } = stream;

@@ -91,7 +91,7 @@ function startAt(place: DoorPlace, { logins }: DoorHost, ctx: Context, state = '
   ctx.state.registration = place.served.registration.name;
   // Otherwise, somebody who has just logged in with another account would be told that the cookie is missing.
   logins.forgetFinished(ctx);
-  redirect(ctx, startAddress(place, logins.goOn(ctx, state), { prompt }));
+  redirect(ctx, startAddress(place, logins.continueOrBegin(ctx, state), { prompt }));
 }
 
 const readPrompt = (given: unknown): OtherAccount => (given === 'select_account' ? given : undefined);

@@ -22,7 +22,7 @@ const resource = (name: string, idsNameProvider: boolean): Resource => ({
 const door = (of: Resource) =>
   createDoor(of, {
     tokens: { open: () => undefined, remembers: () => false },
-    endedLogins: { hasEndedAsKnown: async () => false },
+    endedLogins: { hasEndedCached: async () => false },
     people: 'https://github.com',
     audienceOf: () => undefined,
     rules: new Map(),

@@ -77,6 +77,7 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
   }
   const { refusedBy, identity, fields } = verdict;
   if (refusedBy !== undefined) {
+    // In the order of `allowsAt`, so that `refusedBy` is the index of the owner of the rule.
     const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
     const rule = config.registrationsAreNamed ? ` (${owners[refusedBy]})` : '';
     const why = describeFaults(fields);

@@ -117,6 +117,7 @@ export function findPathsByName(record: object, names: readonly string[], isWant
       if (toSafeName(key) !== key) continue;
       const path = prefix + key;
       const rank = names.indexOf(key.toLowerCase().replaceAll(/[_-]/g, ''));
+      // There are fewer than 100 names, so the depth counts more than the rank of a name.
       if (rank !== -1 && isWanted(value)) found.push({ path, rank: 100 * depth + rank });
       if (isObjectOrList(value) && depth < maxDepth) search(value, `${path}.`, depth + 1);
     }

@@ -1,7 +1,7 @@
 import { allowAt, rulesOf } from '../../access/allow.ts';
 import { answerToClaim, type Claim } from '../../access/identity.ts';
 import { doPathsOverlap, ownPaths } from '../../paths.ts';
-import { comparable } from '../../resources/resource.ts';
+import { toComparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
 import { titleOf } from '../assemble-provider.ts';
 import { findEntryOrReport } from '../fault.ts';
@@ -75,7 +75,7 @@ function checkUrl(resource: ResourceReading, earlier: readonly ResourceReading[]
   const { values, reportFault } = resource;
   resource.require('url');
   const url = URL.parse(values.url ?? '');
-  const isSame = (other: URL | null) => other && comparable(other.href) === comparable(url?.href ?? '');
+  const isSame = (other: URL | null) => other && toComparable(other.href) === toComparable(url?.href ?? '');
   const same = earlier.find((other) => isSame(URL.parse(other.values.url ?? '')));
   if (same) reportFault('url', `is that of resources.${same.name}, too`);
   // The gateway finds the resource of a request by its path.

@@ -6,6 +6,8 @@ export const limits = {
   // Connections
 
   handshakeTime: 10_000,
+  /** Even with keys for post-quantum cryptography, a hello has about 2,000 bytes. */
+  helloSize: 16 * 1024,
   /** The time for the headers of a request, from the connection or from the first byte on a kept connection. */
   headersTime: 10_000,
   /** The time for a whole request, from the start of its headers. An upload to a provider's API takes the longest. */

@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import { limits } from '../limits.ts';
 import type { Turns } from './fair-turns.ts';
 
 /** A handshake costs about as much as so many small requests: the server signs, and derives the keys. */
@@ -29,8 +30,11 @@ export function takeTurnsForHandshakes(
     const begin = (received: Buffer) => {
       const bytes = Buffer.concat([incomplete, received]);
       incomplete = Buffer.alloc(0);
-      if (!hasFirstRecord(bytes)) {
+      if (!hasWholeHello(bytes)) {
         incomplete = bytes;
+        if (bytes.length >= limits.helloSize) close();
+        // Many small reads must wait for their turns as well.
+        else turns.admitRead(socket);
         return;
       }
       if (!turns.admitRead(socket, readsOfHandshake)) {
@@ -49,19 +53,35 @@ export function takeTurnsForHandshakes(
 }
 
 const handshakeRecord = 22;
+const clientHello = 1;
 const recordHeaderLength = 5;
+const messageHeaderLength = 4;
 /** TLS refuses a longer record. @see RFC 8446 §5.1 */
 const longestRecord = 2 ** 14;
 
 /**
- * Whether the first record of a client has come, which contains its hello. If a part were enough, a client could get
- * many turns by a byte each, and then send the rest of all hellos at once.
+ * Whether the whole hello of a client has come, which may take several records, or something that TLS refuses. If a
+ * part were enough, a client could get many turns by a byte each, and then send the rest of all hellos at once.
  *
- * @see RFC 8446 §5.1
+ * @see RFC 8446 §4 and §5.1
  */
-function hasFirstRecord(bytes: Buffer): boolean {
-  if (bytes[0] !== handshakeRecord) return true;
-  if (bytes.length < recordHeaderLength) return false;
-  const length = bytes.readUInt16BE(recordHeaderLength - 2);
-  return length > longestRecord || bytes.length >= recordHeaderLength + length;
+function hasWholeHello(bytes: Buffer): boolean {
+  const message = Buffer.alloc(messageHeaderLength);
+  /** Bytes of the message that have come in complete records. */
+  let received = 0;
+  for (let start = 0; start < bytes.length; ) {
+    if (bytes[start] !== handshakeRecord) return true;
+    const content = start + recordHeaderLength;
+    if (content > bytes.length) return false;
+    const length = bytes.readUInt16BE(content - 2);
+    if (length > longestRecord) return true;
+    const end = content + length;
+    if (end > bytes.length) return false;
+    if (received < messageHeaderLength) bytes.copy(message, received, content, end);
+    received += length;
+    if (received > 0 && message[0] !== clientHello) return true;
+    if (received >= messageHeaderLength && received - messageHeaderLength >= message.readUIntBE(1, 3)) return true;
+    start = end;
+  }
+  return false;
 }

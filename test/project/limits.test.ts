@@ -10,6 +10,7 @@ type OfFile = 'apisOfFrontEnd' | 'configFileSize' | 'configFileAliases' | 'regis
 /** The name of each other limit in the table. */
 const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSize'>, string>> = {
   handshakeTime: 'time for a TLS handshake',
+  helloSize: 'first message of a client in a TLS handshake, with its framing',
   headersTime: 'time for the headers of a request',
   requestTime: 'time for a whole request',
   requestBodyTime: 'time for the body of a token or revocation request',

@@ -26,6 +26,17 @@ async function recordHello(): Promise<Buffer> {
   return hello;
 }
 
+/** Splits the only record of a hello in two, because a hello may have several. @see RFC 8446 §5.1 */
+function splitRecord(hello: Buffer, length: number): [Buffer, Buffer] {
+  const content = hello.subarray(5);
+  const [first, second] = [content.subarray(0, length), content.subarray(length)].map((part) => {
+    const header = Buffer.from(hello.subarray(0, 5));
+    header.writeUInt16BE(part.length, 3);
+    return Buffer.concat([header, part]);
+  });
+  return [first ?? hello, second ?? hello];
+}
+
 describe('TLS handshakes', () => {
   let hello: Buffer;
   let server: ListeningServer;
@@ -62,22 +73,26 @@ describe('TLS handshakes', () => {
     return socket;
   }
 
-  for (const [how, first] of [
-    ['', 0],
-    [', which sends the end of each hello alone', -1],
-  ] as const) {
+  const waysToSend: readonly (readonly [string, () => readonly [Buffer, Buffer]])[] = [
+    ['', () => [hello.subarray(0, 0), hello]],
+    [', which sends the end of each hello alone', () => [hello.subarray(0, -1), hello.subarray(-1)]],
+    [', which sends the first byte of each hello as a record of its own', () => splitRecord(hello, 1)],
+    [', which sends the last byte of each hello as a record of its own', () => splitRecord(hello, hello.length - 6)],
+  ];
+  for (const [how, split] of waysToSend) {
     it(`of another client begin before the handshakes of a client with hundreds${how}`, async function () {
       // Elsewhere, this machine has only one address of its own.
       if (process.platform !== 'linux') this.skip();
       await start(limits.handshakeTime);
+      const [first, rest] = split();
       const greedy = await Promise.all(Array.from({ length: ofGreedy }, () => open()));
       const other = await open('127.0.0.2');
-      for (const socket of greedy) socket.write(hello.subarray(0, first));
+      for (const socket of greedy) socket.write(first);
       // The server accepts one in each turn.
       for (let turn = 0; turn < 2 * ofGreedy; turn += 1) await setImmediate();
       const answered: Socket[] = [];
       const all = [...greedy, other].map(async (socket) => {
-        socket.write(hello.subarray(socket === other ? 0 : first));
+        socket.write(socket === other ? hello : rest);
         await once(socket, 'data');
         answered.push(socket);
       });
@@ -85,6 +100,29 @@ describe('TLS handshakes', () => {
       expect(answered.indexOf(other)).to.be.at.most(mostBefore);
     });
   }
+
+  it('begin if the hello comes byte by byte, in several records', async () => {
+    await start(limits.handshakeTime);
+    const client = await open();
+    client.setNoDelay();
+    const [first, rest] = splitRecord(hello, 3);
+    for (const byte of Buffer.concat([first, rest])) {
+      client.write(Buffer.of(byte));
+      await setImmediate();
+    }
+    const [answer] = await once(client, 'data');
+    expect(answer[0]).to.equal(hello[0]);
+  });
+
+  it('never begin if the hello is too long, and its connection closes at once', async () => {
+    await start(limits.handshakeTime);
+    const client = await open();
+    const [first] = splitRecord(hello, 1);
+    const endless = Buffer.concat(Array.from({ length: 3_000 }, () => Buffer.of(22, 3, 1, 0, 1, 255)));
+    client.write(Buffer.concat([first, endless]));
+    await once(client, 'close');
+    expect(hit).to.deep.equal([]);
+  });
 
   it('have a time to begin, and a time to end', async () => {
     await start(100);

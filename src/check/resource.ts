@@ -20,7 +20,7 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
   const [answer, metadata, ofUpstream, ofBrowsers] = await Promise.all([
     httpGet(context, url),
     httpGet(context, resourceMetadataUrl(resource)),
-    upstream ? checkUpstream(context, upstream, url) : [],
+    upstream ? checkUpstream(context, upstream, url, browser !== undefined) : [],
     browser ? checkBrowserLogin(context, resource) : [],
   ]);
   const { notChecked, warning } = findingsOn('resource');

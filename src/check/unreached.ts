@@ -1,8 +1,11 @@
 import { readNoProxy } from '../upstream/no-proxy.ts';
+import { isPublicUrl } from '../upstream/public-addresses.ts';
 import { isLoopback } from '../urls.ts';
 import type { CheckContext } from './context.ts';
 
 export type Unreached = ReturnType<typeof explainCall>;
+
+const proxyAdvice = '; if this machine needs a proxy, set HTTPS_PROXY';
 
 /**
  * Explanations by outcome of a call, reason of a failed discovery, or error code. Codes with the same explanation share
@@ -23,17 +26,14 @@ const explanations: Readonly<Record<string, readonly [message: string, fix: stri
     'the host name cannot be resolved',
     'check the host name, and the name servers of this machine',
   ],
-  ECONNREFUSED: [
-    'nothing listens at the address',
-    'check host and port; if this machine needs a proxy, set HTTPS_PROXY',
-  ],
+  ECONNREFUSED: ['nothing listens at the address', `check host and port${proxyAdvice}`],
   ECONNRESET: [
     'the connection was cut before an answer came',
     'check the port; a server with TLS needs https:// instead of http://',
   ],
   'ENETUNREACH EHOSTUNREACH ETIMEDOUT': [
     'there is no network route to the host',
-    'check the network and firewall; if this machine needs a proxy, set HTTPS_PROXY',
+    `check the network and firewall${proxyAdvice}`,
   ],
   'EPROTO ERR_SSL_WRONG_VERSION_NUMBER': [
     'the port does not speak TLS',
@@ -81,10 +81,13 @@ export function explainCall(
   const [message, fix] = findExplanation(outcome) ?? findExplanation(errorCode) ?? otherwise;
   const { HTTPS_PROXY: proxyUrl, NO_PROXY: noProxy = '' } = config.proxy;
   const isProxied = protocol === 'https:' && proxyUrl && !readNoProxy(noProxy)(hostname, Number(port || 443));
+  // HTTPS_PROXY is for https only, and leads to the Internet.
+  const mayNeedProxy = protocol === 'https:' && isPublicUrl(url, false) && !isLoopback(url);
+  const advice = mayNeedProxy ? fix : fix.replace(proxyAdvice, '');
   const where = isProxied ? `${host}, or the proxy of HTTPS_PROXY` : host;
   return {
     message: `${message} (${where})`,
-    fix: fix.replace('--provider-timeout', describe('providerTimeout')),
+    fix: advice.replace('--provider-timeout', describe('providerTimeout')),
     /** Whether browsers on other machines fail for the same reason, such as an expired certificate. */
     failsForEveryone: /^(CERT|ERR_TLS_CERT)_/.test(errorCode ?? ''),
     /** Whether the address means the machine of whoever opens it, so that browsers elsewhere fail as this call did. */

@@ -37,16 +37,19 @@ const initialize = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: '
  * stream ends. Only a server that answers as MCP does gets a POST, because a POST may change something elsewhere.
  *
  * @param address the public address of the resource
+ * @param isForBrowsers whether people open the resource, so that nothing works without the server
  */
 export async function checkUpstream(
   context: CheckContext,
   { url }: { readonly url: string },
   address: string,
+  isForBrowsers: boolean,
 ): Promise<Finding[]> {
-  const { ok, notChecked, warning } = findingsOn('upstream');
+  const { ok, notChecked, problem, warning } = findingsOn('upstream');
   const answer = await observeAnswer(context, { method: 'GET', url, headers: acceptHeaders });
   if ('fix' in answer) {
-    return [warning(answer.message, `start it, or correct upstream; ${answer.fix}`)];
+    const judge = isForBrowsers ? problem : warning;
+    return [judge(answer.message, `start it, or correct upstream; ${answer.fix}`)];
   }
   const { status } = answer;
   const ofReach = await checkReach(new URL(url));

@@ -5,10 +5,11 @@ import { Secret } from '../sealing/secret.ts';
 import type { Certificate } from '../server/tls.ts';
 import { isUnseen } from './map-reading.ts';
 import { readNamedFile } from './named-file.ts';
-import type { RelayReading } from './readings.ts';
+import type { Readings, RelayReading } from './readings.ts';
 
 /** Reads the relay's own certificate and its private key; undefined if there are none, and after a fault. */
-export function readCertificate(reading: RelayReading): Certificate | undefined {
+export function readCertificate(readings: Pick<Readings, 'relay' | 'resources'>): Certificate | undefined {
+  const { relay: reading, resources } = readings;
   const { describe, reportFault } = reading;
   const { tlsCert, tlsKey } = reading.values;
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
@@ -28,6 +29,7 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
     return reportFault('tlsCert', 'names a certificate that TLS refuses, for example because its key is too short');
   }
   warnOfWrongDateOrHost(certificate, reading);
+  warnOfMissingHosts(certificate, reading, resources);
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
@@ -62,9 +64,32 @@ function warnOfWrongDateOrHost(certificate: X509Certificate, { baseUrl, describe
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');
   if (certificate.validFromDate > now) warn('tlsCert', 'names a certificate that is not valid yet');
-  const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
-  const coveredName = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host);
-  if (coveredName === undefined) {
+  if (!isForHost(certificate, new URL(baseUrl))) {
     warn('tlsCert', `names a certificate that is not for the host of ${describe('baseUrl')}`);
   }
+}
+
+/**
+ * Warns if the certificate lacks a host of the resources that requests reach through the relay. In front of any other
+ * resource is a proxy with a certificate of its own.
+ */
+function warnOfMissingHosts(
+  certificate: X509Certificate,
+  { baseUrl, warn }: RelayReading,
+  resources: Readings['resources'],
+): void {
+  const covered = certificate.subjectAltName?.replaceAll(/(DNS|IP Address):/g, '').slice(0, 300) ?? 'no host';
+  for (const { name, values } of resources) {
+    const url = values.upstream && URL.parse(values.url ?? '');
+    if (!url || url.hostname === new URL(baseUrl).hostname || isForHost(certificate, url)) continue;
+    warn(
+      'tlsCert',
+      `names a certificate that is not for ${url.hostname}, the host of resources.${name}: it is for ${covered}`,
+    );
+  }
+}
+
+function isForHost(certificate: X509Certificate, { hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
 }

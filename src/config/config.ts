@@ -89,7 +89,7 @@ function checkReadings(readings: Readings, file: ReadConfigFile) {
     registration.require('clientId');
     return readClientSecret(registration);
   });
-  const certificate = readCertificate(relay);
+  const certificate = readCertificate(readings);
   checkListening(relay);
   checkClientAddresses(readings);
   frontEnds.forEach(checkFrontEnd);

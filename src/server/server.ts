@@ -135,6 +135,10 @@ function addressOf(server: Server | SecureServer): string {
   return `${scheme}://${host}:${address.port}`;
 }
 
+/** Only root, systemd, or a program with this capability may open a port below 1024. */
+const remedyForLowPort =
+  ': let systemd open it (login-relay systemd --socket), or sudo setcap cap_net_bind_service=+ep login-relay';
+
 /** The error that says why a port cannot be opened, or a passed socket cannot be used. */
 function listenError(error: Error, where: Port | PassedSocket): Error {
   if ('fd' in where) return new ConfigError(['the passed socket is not a stream socket that listens']);
@@ -144,7 +148,7 @@ function listenError(error: Error, where: Port | PassedSocket): Error {
   const notHere = `${host} is not an address of this machine: there is nothing to listen on`;
   const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `${which} is already in use`,
-    EACCES: `${which} may not be used by this user`,
+    EACCES: `${which} may not be used by this user${port < 1024 ? remedyForLowPort : ''}`,
     EADDRNOTAVAIL: notHere,
     ENOTFOUND: notHere,
   };

@@ -59,7 +59,7 @@ describe('login-relay check, about the APIs that pages use through the relay', (
       `API /elsewhere/ (app) | warning | ${origin}/elsewhere/ redirects elsewhere, which the relay does not follow | correct the url of /elsewhere/`,
       `API /page/ (app) | warning | ${origin}/page/ answers with an HTML page, as APIs do not | correct the url of /page/`,
       'API /busy/ (app) | warning | the provider has a problem (status 503) | try again later, and look at the provider’s status page',
-      `API /gone/ (app) | warning | nothing listens at the address (${nowhere}) | correct the url of /gone/; check host and port; if this machine needs a proxy, set HTTPS_PROXY`,
+      `API /gone/ (app) | warning | nothing listens at the address (${nowhere}) | correct the url of /gone/; check host and port`,
     ]);
     const asked = requests.filter(({ url }) => answers[url ?? ''] !== undefined);
     expect(asked.map(({ url }) => url)).to.have.members(Object.keys(answers));

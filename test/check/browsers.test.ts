@@ -332,4 +332,13 @@ resources: ${ofResources}
       await application.close();
     }
   });
+
+  it('and says that nobody can use an application that does not run behind the relay', async () => {
+    const port = await freePort();
+    await configure(port);
+    const { of } = await diagnosed({ page: (one, message) => one.pass(message) });
+    expect(of('upstream')).to.equal(
+      `problem | nothing listens at the address (127.0.0.1:${port}) | start it, or correct upstream; check host and port`,
+    );
+  });
 });

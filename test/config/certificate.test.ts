@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { expect } from 'chai';
 import type { TextFile } from '../../src/text-files.ts';
 import { issueCertificate, selfSignedCertificate } from '../harness/system/certificate.ts';
-import { faults, minimal, read as readGiven } from './support/read.ts';
+import { faults, minimal, readFileConfig, read as readGiven } from './support/read.ts';
 
 const day = 86_400_000;
 
@@ -98,6 +98,30 @@ describe('the relay’s own certificate', () => {
       const { warnings } = read({ ...both, TLS_CERT: file, TLS_KEY: file });
       expect(warnings).to.deep.equal([`--tls-cert (TLS_CERT) names a certificate that ${reason}`]);
     }
+  });
+
+  it('causes a warning if it lacks a host that people reach through the relay', async () => {
+    const both = await issueCertificate('relay.example', 'wiki.example');
+    await both.remove();
+    const warnings = (upstream: string, cert = files['cert.pem']?.text ?? '', ofCert = key) => {
+      const text = `base-url: https://relay.example
+key-file: ./key
+tls-cert: ./cert.pem
+tls-key: ./key.pem
+trusted-proxies: [127.0.0.1]
+providers: { github: { client-id: a, client-secret: b } }
+resources: { wiki: { url: 'https://wiki.example/', browser: true, allow: { users: [ada] }${upstream} } }
+`;
+      const found = readFileConfig(text, { files: { './cert.pem': { text: cert }, './key.pem': { text: ofCert } } });
+      return found.warnings.join();
+    };
+    const upstream = ', upstream: http://127.0.0.1:9000/';
+    expect(warnings(upstream)).to.match(
+      /tls-cert.* names a certificate that is not for wiki\.example, the host of resources\.wiki: it is for relay\.example$/,
+    );
+    expect(warnings(upstream, both.cert, both.key)).not.to.contain('certificate');
+    // In front of a resource without upstream is a proxy with a certificate of its own.
+    expect(warnings('')).not.to.contain('certificate');
   });
 
   it('causes a warning if every user can read the key', () => {

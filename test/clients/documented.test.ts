@@ -12,6 +12,7 @@ import { oauthStart, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { clientsRelay, jsonOf } from './support/clients-relay.ts';
 
 const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+const commandLine = fileURLToPath(new URL('../../examples/command-line/login.js', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
 after(() => rmSync(directory, { recursive: true }));
 
@@ -25,14 +26,13 @@ describe('docs/clients.md', () => {
   }));
 
   it('has a command line that logs in, or says why not', async () => {
-    const file = fileURLToPath(new URL('../../examples/command-line/login.js', import.meta.url));
     const issuer = `${relay().address}/auth/provider`;
     for (const [trouble, exit, says] of [
       [undefined, 0, /^You are owner-of-\S+\n$/],
       [500, 1, /^You are not logged in: .+\n$/],
     ] as const) {
       relay().provider.mood.trouble = trouble;
-      const program = spawn(process.execPath, [file, issuer, 'cli'], { env: {}, stdio: 'pipe' });
+      const program = spawn(process.execPath, [commandLine, issuer, 'cli'], { env: {}, stdio: 'pipe' });
       const exited = once(program, 'exit');
       const [asks] = await once(program.stdout, 'data');
       const said = text(exit === 0 ? program.stdout : program.stderr);
@@ -40,6 +40,13 @@ describe('docs/clients.md', () => {
       expect(await said).to.match(says);
       expect(await exited).to.deep.equal([exit, null]);
     }
+  });
+
+  it('has a command line that names the cause if it cannot reach the relay', async () => {
+    // Node.js refuses port 1 itself, so no network decides what happens.
+    const { stderr, status } = spawnSync(process.execPath, [commandLine, 'http://127.0.0.1:1/auth/provider']);
+    expect(`${stderr}`).to.equal('You are not logged in: fetch failed (bad port)\n');
+    expect(status).to.equal(1);
   });
 
   it('has a step of a workflow that makes a client_id, or fails', () => {

@@ -67,18 +67,18 @@ export function limitLifetime(
 /**
  * Opens the cookie of a request.
  *
- * @param findAsked returns the request that is to pass, which a proxy may describe in headers, or throws
+ * @param requireAsked returns the request that is to pass, which a proxy may describe in headers, or throws
  * @returns the door with the content of the cookie; undefined if there is none, or no door opens to it
  * @throws {RelayError} `foreign_page_refused`, before the cookie is opened
  */
 export async function openByCookie(
   ctx: Context,
-  findAsked: () => { readonly method: string },
+  requireAsked: () => { readonly method: string },
   { origin, cookies, byCookie }: { readonly origin: string; readonly cookies: DoorCookies; readonly byCookie: Doors },
 ): Promise<Entered | undefined> {
   const cookie = cookies.get(ctx);
   if (cookie === undefined) return undefined;
-  if (mayComeFromForeignPage(ctx, findAsked().method, origin)) throw new RelayError('foreign_page_refused');
+  if (mayComeFromForeignPage(ctx, requireAsked().method, origin)) throw new RelayError('foreign_page_refused');
   try {
     return await enter(byCookie, cookie);
   } catch (error) {

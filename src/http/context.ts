@@ -42,6 +42,7 @@ export interface RequestState {
   registration?: string | undefined;
   frontEnd?: string | undefined;
   resource?: string | undefined;
+  /** By which a door opened: the cookie or token of a person, or the token of a machine. */
   by?: 'cookie' | 'token' | 'machine' | undefined;
   /** Set if a browser at a resource is redirected to the login. */
   startsLogin?: true;
@@ -58,11 +59,13 @@ export interface RequestState {
   /** The stack frames of an unexpected error, without its message. */
   stack?: string | undefined;
   providerCall?: UpstreamCall;
+  /** What the provider's answers say about the rules of `allow`; unchecked if it did not answer. */
   access?: 'allowed' | 'refused' | 'unchecked' | undefined;
   /** The `allow` of the configuration that refused the person. */
   refusedBy?: string | undefined;
   /** The provider's own error code, from its token response or from the query of the callback. */
   providerError?: ProviderErrorCode | undefined;
+  /** Set if the state check let a callback without a state pass. */
   excused?: true | undefined;
   /** Whether a program started the login: a probe, a crawler, or `login-relay check`. */
   isProbe?: true | undefined;

@@ -93,8 +93,8 @@ export const answerSessionFailures = answerWithBody(({ code: error, detail }) =>
 });
 
 /**
- * Answers failures to programs. A failure of the provider, or of the relay's registration there, is 502 for them. Its
- * own status is the callback's, for which the contract prescribes 400.
+ * Answers failures to programs. A failure of the provider, or of the relay's registration there, is 502 for them. The
+ * status in the failure is meant for the callback, for which the contract prescribes 400.
  */
 function answerWithBody(createBody: (failure: RelayError) => object): Handler {
   return answerFailures((ctx, failure) => {

@@ -40,7 +40,7 @@ export function createGateways(
   const { clientNetworkUnlessProxy } = createClientAddresses(trustedProxies, behindUnknownProxy);
   const context: GatewayContext = {
     streams,
-    areSeveral: resources.filter(([{ resource }]) => resource.upstream !== undefined).length > 1,
+    hasSeveralGateways: resources.filter(([{ resource }]) => resource.upstream !== undefined).length > 1,
     clientNetworkUnlessProxy,
     onFull: warnOfFullGateway(logger, streams.largestHolder, logPeople),
   };

@@ -41,7 +41,7 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
   if (question === undefined && isOpenToAll) return undefined;
   const configKeys = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
   const observe: ObserveCall = (call) => {
-    // The log shows only one call of a request: the first, or else a call that failed.
+    // The log shows only one call of a request: the last that failed, or else the first.
     const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
     if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
   };
@@ -106,7 +106,8 @@ export async function admit(
 }
 
 /**
- * Requires that the provider has not granted more than the person has agreed to. Otherwise, it revokes the tokens.
+ * Requires that the provider has not granted more than the person has agreed to, if the person was asked about the
+ * client (`hasConsent`). If it has, the tokens are revoked.
  *
  * @throws {RelayError} `consent_exceeded`
  */
@@ -115,7 +116,8 @@ export function expectConsent(
   { hasConsent, scope }: Pick<RefreshTokenContent, 'hasConsent' | 'scope'>,
   token: TokenResponse,
 ): void {
-  // If a request has no scope, such a provider also grants earlier scopes, which the person was not shown.
+  // If a login requests no scope, the provider decides what it grants, so nothing is too much. But some providers add
+  // the scopes of earlier logins, which this person was not shown.
   const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
   if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
   // Revoke once, because a client that repeats this must not use up the provider's limits.

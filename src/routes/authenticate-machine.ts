@@ -7,8 +7,8 @@ import { forbidReading } from '../http/cors.ts';
 import { type ClaimedCredentials, readClientCredentials } from '../oauth/client-credentials.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 
-/** The detail of the failure if somebody starts a login as a machine. */
-export const withoutPeople = 'This front end is a machine: it logs nobody in, and gets tokens with client_credentials.';
+/** The detail of the failure if a machine starts a login, or requests a token for a person. */
+export const machineDetail = 'This front end is a machine: it logs nobody in, and gets tokens with client_credentials.';
 
 /** A request of an authenticated machine. No provider is involved. */
 export interface MachineRequest extends Served {
@@ -62,9 +62,11 @@ function expectNoPage(ctx: Context): void {
   throw new RelayError('origin_foreign', { detail: 'A machine has no page: its requests have no Origin.' });
 }
 
-/** The failure of a client that is no machine. It says so only if the client is known. */
+/** The failure of a client that is no machine. Only a known client learns why; for others, the secret is wrong. */
 function failureOfOtherClient({ frontEnds }: Served, { name = '' }: ClaimedCredentials): RelayError {
-  const isKnown = undefinedIfFailed(() => frontEnds.requireForClient(name, () => undefined, true)) !== undefined;
+  const mayBeExpired = true;
+  const find = () => frontEnds.requireForClient(name, () => undefined, mayBeExpired);
+  const isKnown = undefinedIfFailed(find) !== undefined;
   const detail = 'Only machines get tokens with client_credentials: front ends with kind: machine.';
   return isKnown ? new RelayError('client_unauthorized', { detail }) : new RelayError('machine_secret_wrong');
 }

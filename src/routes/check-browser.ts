@@ -10,8 +10,8 @@ import { enterDoor, redirectThroughProxy } from './enter-door.ts';
 
 /**
  * `GET /auth/check/<resource>` of a resource that opens to browsers: tells a reverse proxy whether a request may pass,
- * and whose it is. Its `Cookie` header replaces the browser's, so that the door's cookie does not reach the application
- * or its logs.
+ * and whose it is. The `Cookie` header of the answer replaces the browser's, so that the cookie of the door does not
+ * reach the application or its logs.
  */
 export function checkBrowser(host: DoorHost, findAsked: FindAsked): Handler {
   return async (ctx: Context) => {
@@ -37,12 +37,17 @@ export function answerBrowser(host: DoorHost, findAsked: FindAsked): Handler {
     const entered = await enterDoor(host, ctx, () => asked);
     if (entered === undefined) return;
     const canReturn = opensPage(ctx) && asked.method === 'GET';
+    // A browser that has just been sent back would come here forever.
     if (!canReturn || cookies.markReturned(ctx)) throw new RelayError('check_ineffective');
     redirectThroughProxy(ctx, origin + wayBackTo(asked.target, origin));
   };
 }
 
-/** The request that a proxy asks about. @throws {RelayError} `request_unknown`: it may be a POST of a foreign page */
+/**
+ * The request that a proxy asks about.
+ *
+ * @throws {RelayError} `request_unknown` if the proxy does not describe it, because it may be a POST of a foreign page
+ */
 function requireAsked(ctx: Context, findAsked: FindAsked): AskedRequest {
   const asked = findAsked(ctx);
   if (asked === undefined) throw new RelayError('request_unknown');

@@ -10,7 +10,7 @@ import { redirect } from '../http/redirect.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { readSingle } from '../oauth/query.ts';
-import { choiceAddress, type OtherAccount, redirectThroughProxy, siteOf, startAddress } from './enter-door.ts';
+import { choiceAddress, loginStartAddress, type OtherAccount, redirectThroughProxy, siteOf } from './enter-door.ts';
 import { recordCaller } from './protected-resource.ts';
 
 /**
@@ -18,7 +18,7 @@ import { recordCaller } from './protected-resource.ts';
  * the login there.
  *
  * GET starts nothing as long as there is a choice, so a page that links here changes nothing. `state` names the login
- * that began when the browser opened a page, and with it the way back. Any other text counts as none.
+ * that began when the browser opened a page, and with it the way back. A `state` of no such login is ignored.
  */
 export function chooseProvider(host: DoorHost): Handler {
   return async (ctx: Context) => {
@@ -42,7 +42,7 @@ async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
     return;
   }
   // Another tab has logged in, or a reload has left one provider: the page itself starts the login there.
-  if (another === undefined || (prompt === undefined && (await isLoggedIn(host, ctx, login)))) {
+  if (another === undefined || (prompt === undefined && (await recordIfLoggedIn(host, ctx, login)))) {
     redirectThroughProxy(ctx, origin + (login?.wayBack ?? '/'));
     return;
   }
@@ -52,18 +52,19 @@ async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
 }
 
 /**
- * Whether this browser is logged in here.
+ * Finds out whether this browser is logged in here, and records who the person is.
  *
- * @param login that brought the browser here
- * @throws {RelayError} `cookie_refused` if it was logged in before that login began: then the proxy does not show the
+ * @param login the login that brought the browser here
+ * @throws {RelayError} `cookie_refused` if it was logged in before that login began. Then the proxy does not show the
  *   cookie to the check, and would send the browser here forever
  */
-async function isLoggedIn(host: DoorHost, ctx: Context, login: DoorLogin | undefined): Promise<boolean> {
+async function recordIfLoggedIn(host: DoorHost, ctx: Context, login: DoorLogin | undefined): Promise<boolean> {
   const entered = await openByCookie(ctx, () => ctx, host);
   if (entered === undefined) return false;
   recordCaller(ctx, entered, 'cookie');
   if (login === undefined) return true;
-  // In seconds, so only a cookie of an earlier second is certain to be older. `hasFinished` knows the millisecond.
+  // `iat` is in seconds, so only a cookie of an earlier second is certain to be older. `hasFinished` knows the
+  // millisecond.
   const isOlder = (entered.opened.iat + 1) * 1000 <= login.at || host.logins.hasFinished(ctx, login.at);
   if (isOlder) throw new RelayError('cookie_refused');
   return true;
@@ -86,12 +87,12 @@ async function startChosen(host: DoorHost, ctx: Context): Promise<void> {
   startAt(place, host, ctx, state, prompt);
 }
 
-/** Starts the login that the person asks for. @param state of the login that brought the browser here */
+/** Starts the login that the person asks for. @param state the state of the login that brought the browser here */
 function startAt(place: DoorPlace, { logins }: DoorHost, ctx: Context, state = '', prompt: OtherAccount): void {
   ctx.state.registration = place.served.registration.name;
   // Otherwise, somebody who has just logged in with another account would be told that the cookie is missing.
   logins.forgetFinished(ctx);
-  redirect(ctx, startAddress(place, logins.continueOrBegin(ctx, state), { prompt }));
+  redirect(ctx, loginStartAddress(place, logins.continueOrBegin(ctx, state), { prompt }));
 }
 
 const readPrompt = (given: unknown): OtherAccount => (given === 'select_account' ? given : undefined);

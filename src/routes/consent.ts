@@ -38,7 +38,11 @@ export function askConsent(
   showQuestion(ctx, pages, consentPage(pages, question));
 }
 
-/** The question about a login, with what the client may do if the person agrees. @param token seals the login */
+/**
+ * The question about a login, with what the client may do if the person agrees.
+ *
+ * @param token the sealed login, which the form sends back
+ */
 function createQuestion(
   { registration, frontEnd, issuer }: Pick<StartPlace, 'registration' | 'frontEnd' | 'issuer'>,
   { asker = {}, oauth }: FrontEndRequest & { readonly oauth: OAuthRequest },
@@ -61,7 +65,7 @@ function createQuestion(
 
 function showQuestion(ctx: Context, pages: Pages, page: string): void {
   setPageHeaders(ctx, consentPolicy(pages));
-  // Against text fragments (`#:~:text=`), which would scroll past the question.
+  // Browsers must ignore a text fragment (`#:~:text=`), which would scroll past the question.
   ctx.set('Document-Policy', 'force-load-at-top');
   ctx.body = page;
 }

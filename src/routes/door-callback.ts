@@ -63,7 +63,7 @@ export function doorCallback(host: DoorHost): Handler {
 /** The first request: redeems the code, and sets the cookie of the door. */
 async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string): Promise<void> {
   const { login, verifier } = host.logins.verify(ctx, state);
-  const place = placeOfCode(host, code);
+  const place = findPlaceOfCode(host, code);
   ctx.state.registration = place.served.registration.name;
   try {
     const renews = await findRenewable(host, login?.renews);
@@ -71,8 +71,8 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
     clearCacheOfOtherPerson(host, ctx, granted);
     host.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
   } catch (error) {
-    // A refused person loses the earlier login in all browsers. After any other failure, it goes on, and its cookie still
-    // opens the door.
+    // A refused person loses the earlier login in all browsers. After any other failure, it goes on, and its cookie
+    // still opens the door.
     if (isRefusal(error) && login?.renews) await endInAllBrowsers(host, login.renews.login);
     throw error;
   }
@@ -80,14 +80,14 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
 }
 
 /**
- * The place of the registration that issued a code. The code itself says which one that is, because it is sealed for
- * one registration: no parameter can make another registration redeem it (a mix-up).
+ * Finds the place of the registration that issued a code. The code itself says which registration that is, because it
+ * is sealed for one. So no parameter can make another registration redeem it (a mix-up).
  *
- * @returns if no registration of the resource issued the code, a place that refuses it: a place whose provider is not
- *   known now, if there is one, because that may have issued it
+ * @returns the place. If no known registration issued the code, a place that will refuse it: preferably a place whose
+ *   provider is not known now, because that registration may have issued the code
  * @see RFC 9207 §1
  */
-function placeOfCode({ places }: DoorHost, code = ''): DoorPlace {
+function findPlaceOfCode({ places }: DoorHost, code = ''): DoorPlace {
   const [first] = places;
   const isKnown = ({ served }: DoorPlace) => undefinedIfFailed(() => served.registration.current()) !== undefined;
   const known = places.filter(isKnown);
@@ -112,16 +112,16 @@ async function returnToPage(host: DoorHost, ctx: Context, state: string): Promis
 
 /**
  * Spends the code of a callback in a browser that did not begin the login. The attacker may have begun it in another
- * browser, and a script of the application may learn the address of the callback. This comes before every refusal, such
- * as that of a frame: otherwise, the script could cause one, and the code would still be worth a login. In the browser
- * that began the login, a refused prefetch must not spend the code, and only that browser can redeem it.
+ * browser, and a script of the application may learn the address of the callback. It runs before every refusal, for
+ * example of a frame. Otherwise, the script could cause a refusal, and the code would still be worth a login. In the
+ * browser that began the login, a refused prefetch must not spend the code, and only that browser can redeem it.
  */
 export function spendForeignCode(host: DoorHost): Handler {
   return async (ctx: Context, next) => {
     const query = truncatedQuery(ctx);
     const code = undefinedIfFailed(() => readSingle(query['code']));
     const isOwn = undefinedIfFailed(() => host.logins.verify(ctx, readSingle(query['state']))) !== undefined;
-    if (code !== undefined && !isOwn) await spendCode(placeOfCode(host, code), code);
+    if (code !== undefined && !isOwn) await spendCode(findPlaceOfCode(host, code), code);
     await next();
   };
 }

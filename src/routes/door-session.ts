@@ -51,11 +51,11 @@ async function endLogin(host: DoorHost, ctx: Context): Promise<void> {
   else ctx.status = 204;
   // Opens the cookie without asking whether its login has ended. While the shared memory is away, that would fail, and
   // the person would stay logged in.
-  const earlier = openEvenIfEnded(host, ctx);
-  if (earlier === undefined) return;
-  const { door, opened } = earlier;
+  const entered = openEvenIfEnded(host, ctx);
+  if (entered === undefined) return;
+  const { door, opened } = entered;
   ctx.state.registration = door.resource.registration;
   ctx.state.person = opened.sub;
-  // As long as any copy can be valid: before a reload or a renewal, the lifetime may have been longer.
+  // A copy of the cookie may be older than a reload or a renewal, and its lifetime longer. So use the longest lifetime.
   await endedLogins.end(opened.login, longestBrowserLifetime * 1000);
 }

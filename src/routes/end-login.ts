@@ -15,7 +15,8 @@ export async function endAtDoors(
   machine?: string,
 ): Promise<void> {
   if (ownResource === undefined) return;
-  // Not the lifetimes of the present resource, because a reload may have removed it, and another may restore it.
+  // The resource's own lifetime may be unknown, because a reload may have removed the resource, and the next may
+  // restore it.
   const longest = Math.max(longestLifetime, frontEnd.refreshPolicy?.lifetime ?? 0);
   await grants.endedLogins.end(login, longest * 1000, machine);
 }

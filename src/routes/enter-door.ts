@@ -13,21 +13,21 @@ import { hasResourceToken } from '../oauth/authorization-header.ts';
 import { optionalParameter, withParameters } from '../oauth/query.ts';
 import { doorPaths } from '../paths.ts';
 import { type Entered, enter } from '../resources/door.ts';
-import { createChallenge, recordCaller, requireToken } from './protected-resource.ts';
+import { createChallengeAnswer, recordCaller, requireToken } from './protected-resource.ts';
 
 /**
  * Opens a door of a resource to a request: by its token, or else by its cookie. A browser that opens a page without a
  * valid cookie is redirected to the login, or to the choice of its provider if there are several. A browser whose login
  * is to be renewed is redirected to the login at the same provider.
  *
- * @param findAsked returns the request that is to pass, which a proxy may describe in headers, or throws
+ * @param requireAsked returns the request that is to pass, which a proxy may describe in headers, or throws
  * @returns the door with the person or machine in the token or cookie; undefined if the browser was redirected
  * @throws {RelayError} why the door stays closed
  */
 export async function enterDoor(
   host: DoorHost,
   ctx: Context,
-  findAsked: () => AskedRequest,
+  requireAsked: () => AskedRequest,
 ): Promise<Entered | undefined> {
   const { logins, origin } = host;
   if (hasResourceToken(ctx.req.headersDistinct['authorization'] ?? [])) {
@@ -35,10 +35,10 @@ export async function enterDoor(
     recordCaller(ctx, entered);
     return entered;
   }
-  const entered = await openByCookie(ctx, findAsked, host);
+  const entered = await openByCookie(ctx, requireAsked, host);
   const isPage = opensPage(ctx);
   if (entered === undefined && !isPage) throw new RelayError('resource_token_missing');
-  const { method, target } = findAsked();
+  const { method, target } = requireAsked();
   if (entered === undefined) {
     if (method !== 'GET') throw new RelayError('login_needed');
     // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
@@ -74,7 +74,7 @@ export type OtherAccount = 'select_account' | undefined;
 function beginLogin(host: DoorHost, ctx: Context, wayBack: string, prompt?: OtherAccount): string {
   const challenge = host.logins.begin(ctx, { wayBack });
   const [place, another] = host.places;
-  if (another === undefined) return startAddress(place, challenge, { prompt });
+  if (another === undefined) return loginStartAddress(place, challenge, { prompt });
   return choiceAddress(host, challenge, prompt);
 }
 
@@ -85,11 +85,11 @@ function beginRenewal(host: DoorHost, ctx: Context, { door, opened }: Entered, w
   // Each door of the host has a place, so `first` only satisfies the type.
   const place = findPlace(host, door.resource.registration) ?? first;
   const challenge = host.logins.begin(ctx, { wayBack, renews: { login, sub } });
-  return startAddress(place, challenge, { loginHint: email ?? name });
+  return loginStartAddress(place, challenge, { loginHint: email ?? name });
 }
 
-/** The address at the host of the login where a login that has begun starts, with its ticket. */
-export function startAddress(
+/** The address on the relay's own host where a login that has begun is sent on to the provider, with its ticket. */
+export function loginStartAddress(
   { served, door }: DoorPlace,
   challenge: string,
   { loginHint, prompt }: { readonly loginHint?: string | undefined; readonly prompt?: OtherAccount },
@@ -98,7 +98,7 @@ export function startAddress(
   return addressWith(`${served.issuer}/door/${door.resource.name}`, ticket, prompt);
 }
 
-/** The address where a person chooses the provider. @param state of a login that has begun */
+/** The address where a person chooses the provider. @param state the state of a login that has begun */
 export const choiceAddress = ({ origin }: DoorHost, state: string | undefined, prompt: OtherAccount): string =>
   addressWith(origin + doorPaths.choose, state, prompt);
 
@@ -123,14 +123,14 @@ export function redirectThroughProxy(ctx: Context, target: string): void {
  * Answers failures at a resource: with a page if the browser would show it, otherwise with the challenge for programs.
  */
 export function answerAtDoor(host: DoorHost): AnswerFailure {
-  const challenge = createChallenge(host.resource);
+  const answerProgram = createChallengeAnswer(host.resource);
   return (ctx, failure) => {
-    challenge(ctx, failure);
+    answerProgram(ctx, failure);
     if (!opensPage(ctx)) return;
     // The page would replace the challenge with the header of the failure, which does not say where to log in.
     const authenticate = ctx.response.get('WWW-Authenticate');
     if (failure.code === 'resource_token_missing') showLoggedOut(ctx, host.pages, siteOf(host));
-    else answerWithPage(ctx, failure, host.pages, { login: linkOfFailure(host, ctx, failure) });
+    else answerWithPage(ctx, failure, host.pages, { login: createLinkForFailure(host, ctx, failure) });
     if (authenticate) ctx.set('WWW-Authenticate', authenticate);
   };
 }
@@ -139,7 +139,7 @@ export function answerAtDoor(host: DoorHost): AnswerFailure {
 const accountRefusals: readonly string[] = ['access_refused', ...refusalsAtProvider];
 
 /** Failures that another login does not repair. */
-const notByLogin: readonly string[] = [
+const notRepairedByLogin: readonly string[] = [
   'upstream_unreachable',
   'upstream_timeout',
   'upstream_answer_unusable',
@@ -153,10 +153,15 @@ const notByLogin: readonly string[] = [
   'not_found',
 ];
 
-/** The link to what a person can do about a failure. @returns undefined if they can only try again later */
-function linkOfFailure(host: DoorHost, ctx: Context, { code }: RelayError): Markup | undefined {
+/**
+ * Creates the link to what a person can do about a failure. If that is another login, it begins here, and its cookies
+ * are set.
+ *
+ * @returns undefined if the person can only try again later
+ */
+function createLinkForFailure(host: DoorHost, ctx: Context, { code }: RelayError): Markup | undefined {
   const { logins, pages } = host;
-  if (notByLogin.includes(code)) return undefined;
+  if (notRepairedByLogin.includes(code)) return undefined;
   // The browser has the cookie, but the proxy does not pass it to the check.
   const isLostByProxy = code === 'cookie_refused' && ctx.state.by === 'cookie';
   if (isLostByProxy || code === 'check_ineffective') {

@@ -42,8 +42,8 @@ const failuresOfCuts: Readonly<Record<Cut, FailureCode>> = {
   limit: 'streams_full',
 };
 
-/** Who ended a request with one of these failures, for the log. */
-const endedBy: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
+/** For the log, who ended a request that failed with one of these codes. */
+const whoEnded: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
   client_gone: 'client',
   upload_too_large: 'limit',
   overloaded: 'limit',
@@ -52,8 +52,8 @@ const endedBy: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
 
 export interface GatewayContext {
   readonly streams: Streams;
-  /** Whether the relay has several gateways, which must leave places to each other. */
-  readonly areSeveral: boolean;
+  /** Whether the relay has several gateways, so that each must leave places to the others. */
+  readonly hasSeveralGateways: boolean;
   /** The client address of a request; undefined if it may be a proxy's. */
   readonly clientNetworkUnlessProxy: (request: IncomingMessage) => string | undefined;
   /** Called if a request gets no place, or takes the place of another request. */
@@ -213,10 +213,10 @@ function passAsApplication(resource: Resource, upstream: Upstream): PassRules {
 function createCall(
   ctx: Context,
   stream: Omit<Stream, 'end'>,
-  { streams, areSeveral, clientNetworkUnlessProxy, onFull }: GatewayContext,
+  { streams, hasSeveralGateways, clientNetworkUnlessProxy, onFull }: GatewayContext,
   webSocket: WebSocketOpening | undefined,
 ): Passage['call'] {
-  const source: StreamSource = { address: clientNetworkUnlessProxy(ctx.req), hasOthers: areSeveral };
+  const source: StreamSource = { address: clientNetworkUnlessProxy(ctx.req), hasOthers: hasSeveralGateways };
   let transfer: Transfer | undefined;
   /** Why the relay itself has ended the request. Undefined if it has not. */
   let cut: Cut | undefined;
@@ -228,14 +228,14 @@ function createCall(
   const end = (why: Cut) => {
     cut ??= why;
     if (why === 'limit') onFull();
-    // Event streams and WebSockets can end in an orderly way. Any other body would then seem complete.
+    // Event streams and WebSockets can end in an orderly way. Any other body that ended so would seem complete.
     if (isWebSocket || isEventStream) transfer?.finish(closings[why]);
     else cancel();
   };
   const observe = ({ outcome }: UpstreamCall) => {
     const failure = outcome === 'answered' ? undefined : outcome;
     const summary = isWebSocket ? transfer?.webSocketSummary : undefined;
-    ctx.state.ended = cut ?? (failure && endedBy[failure]) ?? summary?.endedFirst ?? 'upstream';
+    ctx.state.ended = cut ?? (failure && whoEnded[failure]) ?? summary?.endedFirst ?? 'upstream';
     ctx.state.webSocket = summary && { received: summary.received, sent: summary.sent };
     // If the response has begun, only the log can say that it is incomplete.
     if (failure) ctx.state.failure = codeForClient(failure);
@@ -254,7 +254,7 @@ function createCall(
       if (!(error instanceof RelayError)) throw error;
       if (error.code === 'overloaded') onFull();
       // If no call was made, `observe` has recorded nothing.
-      ctx.state.ended ??= endedBy[error.code];
+      ctx.state.ended ??= whoEnded[error.code];
       throw new RelayError(codeForClient(error.code));
     }
   };

@@ -36,6 +36,7 @@ export function requireGrantee(request: EndpointRequest, terms: Terms): Grantee 
   const resource = requireResourceOfLogin(frontEnd, terms, asked);
   expectScopeShown(frontEnd, resource, terms);
   ctx.state.resource = resource?.name;
+  // The prefix gives the charges of unregistered clients a count of their own.
   const addressOfLogin = terms.address && `clients ${terms.address}`;
   const chargedAddress = frontEnd.client === undefined ? registration.addressOf(ctx.req) : addressOfLogin;
   return { registration, frontEnd, resource, chargedAddress };

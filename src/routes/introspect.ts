@@ -35,7 +35,7 @@ export function introspectionEndpoint({ limits }: Served, resources: readonly Do
 /**
  * Authenticates the server of a resource by its secret.
  *
- * @returns the doors of the resource; undefined if it is wrong
+ * @returns the doors of the resource; undefined if the secret is wrong
  */
 function authenticateServer(
   ctx: Context,
@@ -57,6 +57,7 @@ function authenticateServer(
 /** Hashed, because `timingSafeEqual` only compares buffers of the same length. */
 const hashSecret = (secret: string) => Buffer.from(hashKey(secret));
 
+/** Describes a token to the server of a resource. A token that opens no door of the resource is inactive. */
 async function describeToken(ctx: Context, doors: Doors, token: string) {
   try {
     const entered = await enter(doors, token);

@@ -50,7 +50,8 @@ export function loginCallback(served: Served): Handler {
 /**
  * Requires that this browser started the login of a callback.
  *
- * @returns undefined if the registration has no state check (`protection`)
+ * @returns undefined if the registration has no state check (`protection`), or `verifyState` excuses the callback from
+ *   the check
  * @throws {RelayError} why there is no valid state
  */
 function verifyLogin(protection: LoginProtection | undefined, ctx: Context, query: Query): Login | undefined {
@@ -66,7 +67,7 @@ function verifyLogin(protection: LoginProtection | undefined, ctx: Context, quer
 interface Callback extends Place {
   readonly ctx: Context;
   readonly query: Query;
-  /** Undefined if the callback has no state, and needs none. */
+  /** Undefined if no state check was made: it is off, excused, or the callback is an error without a state. */
   readonly login: Login | undefined;
 }
 

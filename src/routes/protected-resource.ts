@@ -37,11 +37,11 @@ export function recordCaller(
 
 /** Answers the failures of requests to a resource with its challenge. */
 export function answerWithChallenge(resource: Resource): Handler {
-  return answerFailures(createChallenge(resource));
+  return answerFailures(createChallengeAnswer(resource));
 }
 
 /** Creates the answer to failures at a resource. Its challenge tells clients where to log in. */
-export function createChallenge({ url, scope }: Pick<Resource, 'url' | 'scope'>): AnswerFailure {
+export function createChallengeAnswer({ url, scope }: Pick<Resource, 'url' | 'scope'>): AnswerFailure {
   const metadataPart = `Bearer resource_metadata="${resourceMetadataUrl({ url })}"`;
   const scopePart = scope === undefined ? '' : `, scope="${scope}"`;
   return (ctx, failure) => {

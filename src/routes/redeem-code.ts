@@ -25,7 +25,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const { proofs, redemptions } = request.grants;
   const { login, left } = openCode(request);
   const grantee = requireGrantee(request, login);
-  // A hash of the relay's own code would not do, because a second spelling of the code could be redeemed again.
+  // Not a hash of the relay's own code, because the code could be redeemed again in a second spelling.
   const key = hashKey(registration.audience, login.providerCode);
   const thumbprint = await proofs.verifyIfSent(ctx.req.headersDistinct['dpop'] ?? [], {
     method: ctx.method,
@@ -136,7 +136,7 @@ function giveBackUnlessAnswered({ res }: Context, giveBack: () => Promise<void>)
   else res.once('close', giveBackIfBroken);
 }
 
-/** @see RFC 6749 §4.1.3 */
+/** Whether a request names the redirect URI of its login, or none. @see RFC 6749 §4.1.3 */
 function isSameRedirectUri({ redirect_uri: given }: EndpointParameters, login: CodeContent) {
   return given === undefined || URL.parse(given)?.href === login.redirectUri;
 }

@@ -29,7 +29,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   return grantToken(request, grantee, {
     token: { ...token, extraFields: next.extraFields },
     identity,
-    refreshToken: { ...next, generation: await nextGeneration(request, opened, newest) },
+    refreshToken: { ...next, generation: await rotateIfNewest(request, opened, newest) },
   });
 }
 
@@ -120,10 +120,12 @@ function scopeToRefresh(content: RefreshTokenContent, { registration, frontEnd, 
 }
 
 /**
- * The generation of the next refresh token. Only the newest refresh token of a login is rotated. An older token within
- * its grace gets the newest generation.
+ * Rotates the refresh token, if it is the newest of its login. An older token within its grace gets the newest
+ * generation.
+ *
+ * @returns the generation of the next refresh token; undefined if the relay does not rotate the token
  */
-async function nextGeneration(
+async function rotateIfNewest(
   { grants }: EndpointRequest,
   { content, left }: OpenedRefreshToken,
   newest: Generation | undefined,
@@ -135,7 +137,7 @@ async function nextGeneration(
 /** The access token that the front end already has, with the seconds until it ends. */
 function sameAccessToken({ accessToken = '', tokenType, endsAt }: RefreshTokenContent['providerToken'], now: Clock) {
   const left = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
-  // Never negative, because it may have ended since the refresh token was opened.
+  // The access token may have ended since the refresh token was opened, so prevent a negative time.
   const expiresIn = left && Math.max(left, 0);
   return { accessToken, tokenType, expiresIn };
 }

@@ -18,7 +18,7 @@ import {
 import { exampleOrigin } from '../origins/origin-pattern.ts';
 import { actsAtProvider, type Resource, requireResource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
-import { withoutPeople } from './authenticate-machine.ts';
+import { machineDetail } from './authenticate-machine.ts';
 import { askConsent } from './consent.ts';
 import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 
@@ -73,13 +73,13 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
     const returnTo = tokenDelivery === 'session' ? readReturnTo(query, origin) : undefined;
     const whole = configuredScope(place);
     const scope = scopeToRequest(place, isCms ? scopeWithin(query, whole) : whole);
-    redirectToProvider(ctx, place, { state, returnTo, scope, ...readAccount(query) });
+    redirectToProvider(ctx, place, { state, returnTo, scope, ...readAccountWish(query) });
   });
 }
 
 /** @throws {RelayError} `client_unauthorized` for a machine */
 function expectPeople({ kind }: FrontEnd): void {
-  if (kind === 'machine') throw new RelayError('client_unauthorized', { detail: withoutPeople });
+  if (kind === 'machine') throw new RelayError('client_unauthorized', { detail: machineDetail });
 }
 
 /**
@@ -122,6 +122,7 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   const openClient = client?.vouchedBy === 'operator' ? undefined : client;
   /** Does a part of the start, whose failures go to the redirect URI unless the client is unregistered. */
   const failingAtClient = <Result>(state: string | undefined, work: () => Result) => {
+    // The delivery of a failure does not need the challenge, which is not read yet.
     const { fail } = frontEnd.deliveryOf({ state, oauth: { redirectUri, codeChallenge: '' } });
     return openClient ? work() : withFailureAnswer(fail, work);
   };
@@ -156,7 +157,7 @@ function readOAuthRequest(query: Query, place: StartPlace, redirectUri: string, 
     ownResource: resource?.url,
     providerResource: resource === undefined ? named : undefined,
   };
-  return { oauth, ...readAccount(query) };
+  return { oauth, ...readAccountWish(query) };
 }
 
 /**
@@ -189,13 +190,14 @@ function configuredScope({ registration, frontEnd }: StartPlace): string | undef
   return frontEnd.scope ?? provider.scope;
 }
 
-/** Adds the words to a part of the configured scope that the questions about the person need. */
+/** Adds to a part of the configured scope the words that the questions about the person need. */
 function scopeToRequest(place: StartPlace, part: string | undefined, resource?: Resource): string | undefined {
   const { registration, frontEnd } = place;
   return registration.current().scopeWithAccess(part, configuredScope(place), frontEnd, resource);
 }
 
-function readAccount(query: Query) {
+/** Reads which account the person wants to use. */
+function readAccountWish(query: Query) {
   return { otherAccount: query['prompt'] === 'select_account', loginHint: readLoginHint(query) };
 }
 

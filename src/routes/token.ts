@@ -5,7 +5,7 @@ import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { type ExtraFields, presentFields } from '../oauth/extra-fields.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
-import { type MachineRequest, withoutPeople } from './authenticate-machine.ts';
+import { type MachineRequest, machineDetail } from './authenticate-machine.ts';
 import { type EndpointRequest, expectOrigin, frontEndEndpoint, requireParameter } from './front-end-endpoint.ts';
 import { grantToMachine } from './grant-to-machine.ts';
 import type { Granted } from './granted-token.ts';
@@ -43,7 +43,7 @@ export function tokenEndpoint(served: Served): Handler {
 function serveMachine(request: MachineRequest): void {
   const { ctx, parameters } = request;
   const type = requireParameter(parameters, 'grant_type');
-  if (type !== 'client_credentials') throw new RelayError('client_unauthorized', { detail: withoutPeople });
+  if (type !== 'client_credentials') throw new RelayError('client_unauthorized', { detail: machineDetail });
   ctx.state.grant = type;
   answerWithToken(ctx, grantToMachine(request));
 }

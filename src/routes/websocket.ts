@@ -17,7 +17,8 @@ export const closings: Readonly<Record<Cut, Closing>> = {
 };
 
 /**
- * Reads what the opening of a WebSocket needs.
+ * Reads what the opening of a WebSocket needs. The server gives an `UpgradeResponse` only to requests that
+ * `opensWebSocket` accepts.
  *
  * @returns undefined if the request does not ask for a WebSocket
  * @throws {RelayError} `websocket_unsupported` for any unusual form, which the server might understand differently

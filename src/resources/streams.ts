@@ -15,8 +15,8 @@ const sweepInterval = 1_000;
 export interface Stream {
   door: Door;
   readonly opened: AccessTokenContent;
-  /** Whether it waits for events. If so, it ends when its token expires. */
-  readonly isListening: boolean;
+  /** Whether it waits for events. If so, it ends when its token expires, and early in a stop. */
+  isListening: boolean;
   /** Whether a browser sends it. Its requests count for the person only, because a page loads many files at once. */
   readonly isOfBrowser?: boolean;
   /** Whether a door that a reload has created still admits the request. */
@@ -105,6 +105,11 @@ export function createStreams() {
 
   return {
     isStopping: (): boolean => isStopping,
+    /** Treats a stream as listening, because its server has answered with events. */
+    countAsListening(stream: Stream): void {
+      stream.isListening = true;
+      if (isStopping) stream.end('stop');
+    },
     /** Passes a request to its server, and counts it for its login, address, person and resource until it ends. */
     pass(
       stream: Stream,

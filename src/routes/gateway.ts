@@ -131,13 +131,15 @@ async function enterByTokenOrCookie(host: DoorHost, ctx: Context): Promise<Entry
 interface PassRules {
   /** The URL at the server. @throws {RelayError} `path_refused` */
   requireTarget(ctx: Context): URL;
-  /** Whether a request waits for events, so that it must end with its token. */
+  /** Whether a request waits for events, as far as it says so, so that it must end with its token. */
   isListening(ctx: Context): boolean;
   /** @throws {RelayError} if the provider's token cannot be passed to the server */
   requestHeaders(ctx: Context, opened: AccessTokenContent): Readonly<Record<string, string>>;
   readonly failureInsteadOf: Passage['failureInsteadOf'];
   headersToPass(received: StreamedResponse['headers'], url: URL): ReturnType<Passage['headersToPass']>;
 }
+
+const acceptsEvents = (ctx: Context) => ctx.method === 'GET' && /\btext\/event-stream\b/i.test(ctx.get('Accept'));
 
 /** The headers that tell the server under which address the client knows it. */
 const publicAddress = ({ host, protocol }: URL) => ({
@@ -156,7 +158,7 @@ function passAsApi(resource: Resource, upstream: Upstream): PassRules {
 
   return {
     requireTarget: (ctx) => requireTarget(ctx, way),
-    isListening: (ctx) => ctx.method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen',
+    isListening: (ctx) => acceptsEvents(ctx) || ctx.get('Mcp-Method') === 'subscriptions/listen',
     requestHeaders: (ctx, opened) => ({
       ...resourceRequestHeaders(ctx.req.headers),
       ...publicAddress(publicUrl),
@@ -188,7 +190,7 @@ function passAsApplication(resource: Resource, upstream: Upstream): PassRules {
       if (target === undefined) throw new RelayError('path_refused');
       return target;
     },
-    isListening: (ctx) => ctx.method === 'GET' && /\btext\/event-stream\b/i.test(ctx.get('Accept')),
+    isListening: acceptsEvents,
     requestHeaders(ctx) {
       const cookie = withoutRelayCookies(ctx.req.headers.cookie);
       const headers = {
@@ -242,13 +244,16 @@ function createCall(
   };
   return async (request) => {
     try {
-      transfer = streams.pass({ ...stream, end }, { ...request, ...source, webSocket }, observe);
+      const passed: Stream = { ...stream, end };
+      transfer = streams.pass(passed, { ...request, ...source, webSocket }, observe);
       // A reload may have ended the request before there was a transfer.
       if (cut !== undefined) cancel();
       const response = await transfer.response;
       isWebSocket = response.status === 101;
       const { 'content-type': type = '', 'content-length': length } = response.headers;
       isEventStream = length === undefined && /^text\/event-stream\b/i.test(type);
+      // Not every client says that it waits for events. The answer to a tool call is an event stream as well.
+      if (isEventStream && ctx.method === 'GET') streams.countAsListening(passed);
       return response;
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { limits } from '../../src/limits.ts';
 import { createMetrics } from '../../src/observability/request-metrics.ts';
-import { createStreams } from '../../src/resources/streams.ts';
+import { createStreams, type Stream } from '../../src/resources/streams.ts';
 import { createRoom } from '../../src/upstream/concurrency.ts';
 import { type ClientsTurn, startGatewayTimeout } from '../../src/upstream/timeouts.ts';
 import { jsonOf } from '../clients/support/clients-relay.ts';
@@ -111,6 +111,18 @@ describe('a stream through the gateway', () => {
     expect((await relay().use('notes', access_token)).status).to.equal(401);
     expect(endsInLog()).to.deep.equal(['token_end', 'token_end', 'token_end']);
     expect(await countOf('token_end')).to.equal(before + 3);
+  });
+
+  it('is an answer if it is a GET that neither asks for events nor gets them', async () => {
+    const { access_token } = await relay().tokens();
+    type = 'text/plain';
+    const answer = await begin(access_token);
+    const listening = await begin(access_token, 'GET', { Accept: 'application/json, text/event-stream' });
+    relay().ahead += lifetime;
+    expect(await listening.end).to.equal('broken off');
+    await expectToGoOn(answer, 0);
+    relay().ahead += limits.answerAfterTokenTime;
+    expect(await answer.end).to.equal('broken off');
   });
 
   it('ends with its login, and is cut off if its end would look like the end of a body', async () => {
@@ -435,31 +447,32 @@ describe('the time of the gateway', () => {
       holderName: () => 'a',
       isGrantedNow: () => true,
     };
-    const pass = async (name: string, isListening: boolean) =>
-      await streams.pass(
-        {
-          door: { ...door, resource: { name } as never },
-          opened,
-          isListening,
-          mayStayAt: () => true,
-          end: (why) => ended.push(`${name} ${why}`),
-        },
-        {
-          method: 'GET',
-          url: `http://127.0.0.1:${server.port}/`,
-          headers: {},
-          address: undefined,
-          hasOthers: false,
-          client: new PassThrough(),
-        },
-        () => {},
-      ).response;
+    const pass = async (name: string, isListening: boolean) => {
+      const stream: Stream = {
+        door: { ...door, resource: { name } as never },
+        opened,
+        isListening,
+        mayStayAt: () => true,
+        end: (why) => ended.push(`${name} ${why}`),
+      };
+      const request = {
+        method: 'GET',
+        url: `http://127.0.0.1:${server.port}/`,
+        headers: {},
+        address: undefined,
+        hasOthers: false,
+        client: new PassThrough(),
+      } as const;
+      await streams.pass(stream, request, () => {}).response;
+      return stream;
+    };
+    const passed = new Map<string, Stream>();
     for (const [name, isListening] of [
       ['a', true],
       ['answer', false],
       ['b', true],
     ] as const) {
-      await pass(name, isListening);
+      passed.set(name, await pass(name, isListening));
     }
     expect(streams.counts()).to.deep.equal(
       new Map([
@@ -474,6 +487,9 @@ describe('the time of the gateway', () => {
     expect(ended).to.deep.equal(['a stop']);
     mock.timers.tick(limits.stopListeningTime);
     expect(ended).to.deep.equal(['a stop', 'b stop']);
+    // Its server has answered with events only now.
+    streams.countAsListening(passed.get('answer') ?? expect.fail());
+    expect(ended).to.deep.equal(['a stop', 'b stop', 'answer stop']);
     streams.close();
     await server.close();
   });

@@ -134,10 +134,15 @@ async function spendCode({ served, door }: DoorPlace, code: string): Promise<voi
   await served.grants.redemptions.spend(hashKey(audience, opened.login.providerCode));
 }
 
-/** Clears the cache of a browser in which another person was logged in, because it may show that person's pages. */
+/**
+ * Clears the cache of a browser in which another person was logged in, because it may show that person's pages. A
+ * cookie that no place opens any more, for example since a reload removed its provider or its key, may be another
+ * person's.
+ */
 function clearCacheOfOtherPerson(host: DoorHost, ctx: Context, { identity }: Granted): void {
+  if (host.cookies.get(ctx) === undefined) return;
   const earlier = openEvenIfEnded(host, ctx);
-  if (earlier !== undefined && earlier.opened.sub !== identity?.sub) ctx.set('Clear-Site-Data', '"cache"');
+  if (earlier === undefined || earlier.opened.sub !== identity?.sub) ctx.set('Clear-Site-Data', '"cache"');
 }
 
 /** Redeems a code as the token endpoint does. The access token that it grants is the content of the cookie. */

@@ -247,6 +247,18 @@ describe('a reload of a resource with several providers', () => {
     expect(await isOpen('provider')).to.deep.equal([true, true]);
   });
 
+  it('that removes a provider lets the next login forget the pages of the person before, who may be another', async () => {
+    const person = await browserAt('second');
+    await relay().reload(relay().file({ provider: '[provider]', frontEnds: apart }));
+    relay().ahead = 2 * minute;
+    const start = locationOf(await person.open(`${wiki}/`));
+    const asked = locationOf(await person.open(start.href));
+    const callback = locationOf(await person.open(granted(relay().provider, asked)));
+    const answer = await person.open(callback.href);
+    expect(answer.status).to.equal(302);
+    expect(answer.headers['clear-site-data']).to.equal('"cache"');
+  });
+
   it('that adds a provider, or changes the order, leaves everybody in', async () => {
     await relay().restart(relay().file({ provider: '[second]', frontEnds: apart }));
     const person = relay().person();

@@ -19,6 +19,13 @@ export function wayBackTo(target: string, origin: string): string {
   return way.length <= limits.wayBackLength ? way : '/';
 }
 
+/**
+ * Whether a request target is below `/.login-relay/` in its plain spelling. A check about such a target means that the
+ * proxy does not send these paths to the relay, so that no login can end. Other spellings do not mean that, because
+ * strangers can send them past the rules of a good proxy.
+ */
+export const isPlainRelayPath = (target: string): boolean => target.startsWith(ownPrefix);
+
 /** Whether a path is below `/.login-relay/`, as it is or decoded: servers may decode a path before they compare it. */
 function isRelayPath(pathname: string): boolean {
   const hasPrefix = (path: string) => `${path}/`.startsWith(ownPrefix);

@@ -67,6 +67,11 @@ export const resourceFailures = {
       'You are logged in, but the proxy in front of this page could not use what the login relay answers. Try again in a moment. If it happens again, only the operator can fix this: the buffers of the proxy may be too small.',
     headers: { 'Retry-After': '10' },
   },
+  relay_paths_checked: {
+    ...unauthorized,
+    detail:
+      'The proxy in front of this page does not send the addresses below /.login-relay/ to the login relay, so no login can end. Only the operator can fix this.',
+  },
   resource_secret_wrong: {
     status: 401,
     headers: { 'WWW-Authenticate': 'Basic realm="introspection"' },

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { RelayError } from '../failures/relay-error.ts';
 import type { RequestState } from '../http/context.ts';
 import type { CountedLimit } from '../limits.ts';
+import { ownPrefix } from '../paths.ts';
 import type { LargestHolder } from '../resources/streams.ts';
 import { protocolFailures, type UnreadableRequest } from '../server/unreadable-request.ts';
 
@@ -117,6 +118,15 @@ export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
     }
     return next();
   };
+}
+
+/** Warns about a proxy whose logins cannot end, because it keeps the relay's own paths at a resource from the relay. */
+export function warnOfCheckedPaths(logger: Warner): (resource: string) => void {
+  const warn = createOccasionalWarning(
+    logger,
+    `the proxy asks the check about ${ownPrefix}, so no login can end: send it to the relay`,
+  );
+  return (resource) => warn(resource, { resource });
 }
 
 /**

@@ -8,7 +8,7 @@ import { answerFailures } from '../http/error-responder.ts';
 import type { FindAsked } from '../http/forwarded-request.ts';
 import { refusePrefetch } from '../http/request-guards.ts';
 import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
-import { answerBrowser, checkBrowser } from '../routes/check-browser.ts';
+import { answerBrowser, checkBrowser, type WarnOfCheckedPaths } from '../routes/check-browser.ts';
 import { chooseProvider } from '../routes/choose-provider.ts';
 import { doorCallback, spendForeignCode, startAtDoor } from '../routes/door-callback.ts';
 import { describeUser, logoutAtDoor } from '../routes/door-session.ts';
@@ -50,7 +50,11 @@ function createDoorHost(places: readonly [DoorPlace, ...DoorPlace[]]): DoorHost 
 const common = { readers: noPages, isFrequent: true } as const;
 
 /** The addresses of a door at the host of the login. Proxies ask there, and logins start there. */
-export function doorEndpointsAtLogin(host: DoorHost, findAsked: FindAsked): readonly Endpoint[] {
+export function doorEndpointsAtLogin(
+  host: DoorHost,
+  findAsked: FindAsked,
+  warn: WarnOfCheckedPaths,
+): readonly Endpoint[] {
   const { name } = host.resource;
   const failures = answerFailures(answerAtDoor(host));
   return [
@@ -61,7 +65,7 @@ export function doorEndpointsAtLogin(host: DoorHost, findAsked: FindAsked): read
       action: 'check',
       failures,
       isLimited: false,
-      handle: checkBrowser(host, findAsked),
+      handle: checkBrowser(host, findAsked, warn),
     },
     {
       ...common,
@@ -69,7 +73,7 @@ export function doorEndpointsAtLogin(host: DoorHost, findAsked: FindAsked): read
       action: 'check-answer',
       failures,
       isLimited: false,
-      handle: answerBrowser(host, findAsked),
+      handle: answerBrowser(host, findAsked, warn),
     },
     ...host.places.map(startEndpoint),
   ];

@@ -7,6 +7,7 @@ import type { Readers } from '../http/cors.ts';
 import { answerFailures, answerOAuthErrors, answerSessionFailures } from '../http/error-responder.ts';
 import { createForwardedReader } from '../http/forwarded-request.ts';
 import { allowMethods, refusePrefetch } from '../http/request-guards.ts';
+import { warnOfCheckedPaths } from '../observability/occasional-warnings.ts';
 import { checkPath, paths, registrationPath } from '../paths.ts';
 import { findCmsRegistration } from '../providers/cms.ts';
 import type { Doors } from '../resources/door.ts';
@@ -134,9 +135,10 @@ function refusedSessionEndpoints({ config }: EndpointDependencies): Endpoint[] {
 }
 
 /** The endpoints of resources at the host of the login, apart from the endpoints of their registrations. */
-function resourceEndpoints({ resources, doorHosts, config }: EndpointDependencies): Endpoint[] {
+function resourceEndpoints({ resources, doorHosts, config, logger }: EndpointDependencies): Endpoint[] {
   const findAsked = createForwardedReader(config.trustedProxies);
-  const browserEndpoints = doorHosts.flatMap((host) => doorEndpointsAtLogin(host, findAsked));
+  const warn = warnOfCheckedPaths(logger);
+  const browserEndpoints = doorHosts.flatMap((host) => doorEndpointsAtLogin(host, findAsked, warn));
   const checks = resources
     .filter(([{ resource }]) => resource.browser === undefined)
     .map((doors): Endpoint => {

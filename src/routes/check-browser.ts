@@ -1,6 +1,6 @@
 import type { DoorHost } from '../browsers/browser-door.ts';
 import { opensPage } from '../browsers/browser-request.ts';
-import { wayBackTo } from '../browsers/way-back.ts';
+import { isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { withoutRelayCookies } from '../http/cookies.ts';
@@ -13,10 +13,12 @@ import { enterDoor, redirectThroughProxy } from './enter-door.ts';
  * and whose it is. The `Cookie` header of the answer replaces the browser's, so that the cookie of the door does not
  * reach the application or its logs.
  */
-export function checkBrowser(host: DoorHost, findAsked: FindAsked): Handler {
+export function checkBrowser(host: DoorHost, findAsked: FindAsked, warn: WarnOfCheckedPaths): Handler {
   return async (ctx: Context) => {
     ctx.state.resource = host.resource.name;
-    const entered = await enterDoor(host, ctx, () => requireAsked(ctx, findAsked));
+    const asked = findAsked(ctx);
+    if (asked && isPlainRelayPath(asked.target)) warn(host.resource.name);
+    const entered = await enterDoor(host, ctx, () => requireKnown(asked));
     if (entered === undefined) return;
     ctx.set(identityHeaders(entered.opened));
     // Set it even if it is empty, because proxies pass the browser's header if the answer has none.
@@ -29,11 +31,12 @@ export function checkBrowser(host: DoorHost, findAsked: FindAsked): Handler {
  * `/auth/answer/<resource>`: answers a refused request for a proxy that cannot pass on the check's own answer. If
  * another tab has logged in meanwhile, the browser returns to its page.
  */
-export function answerBrowser(host: DoorHost, findAsked: FindAsked): Handler {
+export function answerBrowser(host: DoorHost, findAsked: FindAsked, warn: WarnOfCheckedPaths): Handler {
   return async (ctx: Context) => {
     const { cookies, origin, resource } = host;
     ctx.state.resource = resource.name;
-    const asked = requireAsked(ctx, findAsked);
+    const asked = requireKnown(findAsked(ctx));
+    if (isPlainRelayPath(asked.target)) warn(resource.name);
     const entered = await enterDoor(host, ctx, () => asked);
     if (entered === undefined) return;
     const canReturn = opensPage(ctx) && asked.method === 'GET';
@@ -43,13 +46,15 @@ export function answerBrowser(host: DoorHost, findAsked: FindAsked): Handler {
   };
 }
 
+/** Logs that a proxy asks the check about the relay's own paths at the host of a resource. */
+export type WarnOfCheckedPaths = (resource: string) => void;
+
 /**
  * The request that a proxy asks about.
  *
  * @throws {RelayError} `request_unknown` if the proxy does not describe it, because it may be a POST of a foreign page
  */
-function requireAsked(ctx: Context, findAsked: FindAsked): AskedRequest {
-  const asked = findAsked(ctx);
+function requireKnown(asked: AskedRequest | undefined): AskedRequest {
   if (asked === undefined) throw new RelayError('request_unknown');
   return asked;
 }

@@ -2,7 +2,7 @@ import { type DoorHost, type DoorPlace, findPlace } from '../browsers/browser-do
 import { opensPage } from '../browsers/browser-request.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
 import { showLoggedOut } from '../browsers/door-pages.ts';
-import { wayBackTo } from '../browsers/way-back.ts';
+import { isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
 import { answerWithPage } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
 import { RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
@@ -41,12 +41,15 @@ export async function enterDoor(
   const { method, target } = requireAsked();
   if (entered === undefined) {
     if (method !== 'GET') throw new RelayError('login_needed');
+    // Most likely, the browser is at the callback of a login. Another login would end the same way.
+    if (isPlainRelayPath(target)) throw new RelayError('relay_paths_checked');
     // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
     if (logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
     redirectToLogin(ctx, beginLogin(host, ctx, wayBackTo(target, origin)));
     return undefined;
   }
-  if (isPage && method === 'GET' && isDueForRenewal(host, ctx, entered)) {
+  const mayRenew = isPage && method === 'GET' && !isPlainRelayPath(target);
+  if (mayRenew && isDueForRenewal(host, ctx, entered)) {
     redirectToLogin(ctx, beginRenewal(host, ctx, entered, wayBackTo(target, origin)));
     return undefined;
   }
@@ -150,6 +153,7 @@ const notRepairedByLogin: readonly string[] = [
   'method_not_allowed',
   'websocket_unsupported',
   'request_unknown',
+  'relay_paths_checked',
   'not_found',
 ];
 

@@ -144,8 +144,12 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     });
   }
 
+  it('no login starts at an address of the relay', async () => {
+    const start = await relay().check(`${wiki}/.login-relay/logout`, navigation);
+    expect([start.status, start.headers['location']]).to.deep.equal([401, undefined]);
+  });
+
   for (const own of [
-    '/.login-relay/logout',
     '/x/../.login-relay/logout',
     '/%2e/.login-relay/logout',
     '/%2elogin-relay/logout',

@@ -39,6 +39,32 @@ describe('a login of a browser at a resource that cannot end', () => {
     expect(starts()).to.equal(2);
   });
 
+  it('is a page at once, and one warning for the operator, if the proxy asks the check about the paths of the relay', async () => {
+    const start = await person.open(`${wiki}/notes`);
+    relay().lines.length = 0;
+    const callback = `${wiki}/.login-relay/callback?code=x&state=y`;
+    const cookie: [string, string] = ['Cookie', person.jar.headerFor(new URL(wiki))];
+    for (const endpoint of ['check', 'answer']) {
+      const page = await relay().check(callback, [...navigation, cookie], { endpoint });
+      expect([page.status, page.headers['location'], page.headers['set-cookie']], endpoint).to.deep.equal([
+        401,
+        undefined,
+        undefined,
+      ]);
+      expect(`${page.body}`).to.include('Logins cannot end here').and.not.include('<a href=');
+      const told = await relay().check(`${wiki}/.login-relay/user`, fetching, { endpoint });
+      expect(told.status).to.equal(401);
+    }
+    const warnings = relay().lines.filter(({ msg }) => msg !== 'request');
+    expect(warnings.map(({ level, msg, resource }) => [level, msg, resource])).to.deep.equal([
+      [40, 'the proxy asks the check about /.login-relay/, so no login can end: send it to the relay', 'wiki'],
+    ]);
+    const outcomes = relay().lines.flatMap(({ msg, outcome }) => (msg === 'request' ? [outcome] : []));
+    expect(new Set(outcomes)).to.deep.equal(new Set(['relay_paths_checked', 'resource_token_missing']));
+    // A proxy that sends the paths to the relay ends the same login.
+    expect((await person.visit(start.headers['location'] ?? '')).text).to.include('42 at /notes');
+  });
+
   it('does not depend on the clock of the browser, because each cookie has a Max-Age and no Expires', async () => {
     await person.visit(`${wiki}/notes`);
     relay().ahead = 61 * 60_000;

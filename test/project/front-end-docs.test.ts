@@ -37,6 +37,7 @@ const ofResources: readonly string[] = [
   'cookie_refused',
   'foreign_page_refused',
   'check_ineffective',
+  'relay_paths_checked',
   'websocket_unsupported',
   'upstream_unreachable',
   'upstream_answer_unusable',

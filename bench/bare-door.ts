@@ -18,7 +18,7 @@ const server = createServer((incoming, response) => {
     response.end(token);
     return;
   }
-  const opened = tokens.reader(headers.authorization?.slice('Bearer '.length) ?? '')(resource);
+  const opened = tokens.prepareToOpen(headers.authorization?.slice('Bearer '.length) ?? '')(resource);
   if (opened === undefined) response.writeHead(401).end();
   else if (url === '/auth/check/notes') answerCheck(opened.sub, response);
   else pass(incoming, opened.sub, response);

@@ -64,7 +64,7 @@ export async function* askForItems({ from, items, next }: ValueSource, person: I
   }
 }
 
-/** @see RFC 8288 §3 */
+/** Reads the address of the next page in the Link header. @see RFC 8288 §3 */
 function addressInLinkHeader({ headers }: UpstreamResponse): string | undefined {
   return /<([^<>]*)>\s*;[^,]*\brel="?next\b/i.exec(`${headers['link'] ?? ''}`)?.[1];
 }

@@ -144,10 +144,11 @@ type Matcher = (name: string, source: ValueSource, item: Item) => boolean;
 
 const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, joinedTextIn(item, fields), ignoresCase);
 
-/** Reads whether an entry of `users` is an id or a login name. @returns it with the fields to compare */
+/** Reads an entry of `users`, an id or a login name. @returns its text, and the fields to compare the text with */
 function readUserEntry(entry: string, { fields, name, isNameExact, ignoresCase }: ValueSource) {
   const [, id] = /^id:(\S.*)$/s.exec(entry) ?? [];
-  // An all-digit entry matches ids only, because anybody can choose somebody's id as a user name.
+  // Without a field for login names (`name`), each entry is an id. An all-digit entry always matches ids only, because
+  // anybody can choose somebody's id as a user name.
   const isId = name === undefined || id !== undefined || /^\d+$/.test(entry);
   return isId ? { fields, text: id ?? entry, ignoresCase } : { fields: [name], text: entry, ignoresCase: !isNameExact };
 }

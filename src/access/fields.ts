@@ -29,14 +29,15 @@ function valuesAt(value: unknown, path: string, elements = noElements, isOfList 
   return [];
 }
 
-/** As `valuesAt`, for a list. */
+/** As `valuesAt`, for a list: the path begins with an index, or with a name that is read from each element. */
 function valuesInList(list: unknown[], path: string, elements: Found['elements'], isOfList: boolean): Found[] {
   const elementsWith = (index: number) => new Map(elements).set(list, index);
   const [, digits, rest = ''] = /^(\d{1,6})(?:\.(.*))?$/s.exec(path) ?? [];
   if (digits !== undefined) {
     const index = Number(digits);
     if (index >= list.length) return [];
-    return valuesAt(list[index], rest, elementsWith(index), isOfList || rest === '');
+    const isElement = rest === '';
+    return valuesAt(list[index], rest, elementsWith(index), isOfList || isElement);
   }
   // Not into lists of lists, because hostile nesting would exhaust the call stack.
   return list.flatMap((one, index) => (isObject(one) ? valuesAt(one, path, elementsWith(index), true) : []));

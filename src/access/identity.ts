@@ -93,7 +93,7 @@ export async function askForIdentity(
   };
 }
 
-/** Reads the id of a person. @throws {RelayError} `identity_unknown` if there is none, or it is one of a machine */
+/** Reads the id of a person. @throws {RelayError} `identity_unknown` if it is missing, or has the form of a machine's id */
 async function askForId(users: ValueSource, record: Item, ask: Ask): Promise<string> {
   const [id] =
     users.from === undefined ? [joinedTextIn(record, users.fields)] : await askForValues(users, record, ask, false);

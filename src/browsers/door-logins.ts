@@ -39,6 +39,7 @@ const ticketContent = v.object({
   loginHint: v.optional(v.string()),
 });
 
+/** Whether a login or ticket from `at` (milliseconds since 1970) has not expired, and is not from the future. */
 const isInTime = (at: number, now: Clock) => now() - at <= times.login * 1000 && at - now() <= clockSkew * 1000;
 
 export type DoorTickets = ReturnType<typeof createDoorTickets>;

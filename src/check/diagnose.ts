@@ -83,8 +83,8 @@ function collectCallbackUrls({ registrations }: Config, isFromFile: boolean) {
  */
 export function readConfigToCheck(given: OptionSources, readFile: ReadFile) {
   const { notChecked, ok, problem, warning } = findingsOn('configuration');
-  const { sources, why } = chooseSources(given, readFile);
-  const ofChoice = why === undefined ? [] : [ok(why)];
+  const { sources, why: whyPackagedFile } = chooseSources(given, readFile);
+  const ofChoice = whyPackagedFile === undefined ? [] : [ok(whyPackagedFile)];
   const isFromFile = findGivenOption('config', sources) !== undefined;
   // `readConfig` adds the secrets that this user cannot read.
   const unseen: Unseen[] = [];
@@ -122,6 +122,7 @@ async function callAddresses({ config, readings }: ConfigReading, isFromFile: bo
   const described = new Map<string, Provider>();
   const { registrations, frontEnds } = config;
   const createContext = (registration = registrations[0], given = frontEnds[0]): CheckContext => {
+    // Without a configured front end, only browsers at a resource log in.
     const frontEnd = requireChecked(given ?? frontEndsWithBrowsers(config, registration)[0]);
     const naming = createNaming(readings, registration.name, frontEnd.name);
     return { ...naming, config, registration, frontEnd, client };

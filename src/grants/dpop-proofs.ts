@@ -90,7 +90,7 @@ export function createProofs(home: Home) {
      * @param headers the values of the request's `DPoP` headers
      * @param request as for `verify`. Without a proof, `accept` is called with undefined
      * @returns the thumbprint of the proved key
-     * @throws {RelayError} as `verify`, or as `accept` does
+     * @throws {RelayError} as `verify`, or what `accept` throws
      */
     async verifyIfSent(
       [proof, ...others]: readonly string[],

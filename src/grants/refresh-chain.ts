@@ -169,7 +169,11 @@ export class RefreshChains {
     return found === 'locked' || (found !== undefined && isFinal(found.outcome, refreshToken));
   }
 
-  /** Calls the provider, or takes the result of another relay's call. @returns as `#remember` does */
+  /**
+   * Calls the provider, or takes the result of another relay's call.
+   *
+   * @returns undefined if another relay has rotated the refresh token
+   */
   async #callOrTakeResult(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
     const key = hashRefreshToken(refresh);
     const refusal = this.#refusals.get(key);

@@ -44,6 +44,7 @@ export function createRefreshes(home: Home) {
    * Checks a result. Until it has passed, it is kept as unchecked.
    *
    * @param wasUnchecked whether an earlier request got the result, but could not check it
+   * @param check undefined if no check is needed any more, so that the result passes
    * @throws {RelayError} why the check failed
    */
   async function checkResult(refresh: FrontEndRefresh, result: RefreshResult, wasUnchecked: boolean, check?: Check) {
@@ -55,6 +56,7 @@ export function createRefreshes(home: Home) {
       await keepAfterFailure(refresh, result, error);
       throw error;
     }
+    // During the check, a logout may have dropped the result, or another request may have checked it.
     if (!isStillUnchecked(refresh, result)) return;
     const key = hashRefreshToken(refresh);
     unchecked.delete(key);

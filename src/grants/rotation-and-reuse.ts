@@ -71,7 +71,7 @@ export function createGenerations(home: Home) {
       if (number === endOfLogin) throw new RelayError('grant_invalid');
       return next;
     },
-    /** Ends a login, with all its refresh tokens. @param lifetime as in `rotate` */
+    /** Ends a login, with all its refresh tokens. @param lifetime milliseconds until its last refresh token expires */
     async end(login: string, lifetime: number): Promise<void> {
       await known.raise(login, [endOfLogin], lifetime);
     },

@@ -22,8 +22,8 @@ export async function callOnce(
   { shared }: Home,
   { letter }: Kind,
   key: string,
-  call: SharedCall,
+  sharedCall: SharedCall,
 ): Promise<FoundOutcome> {
-  if (shared !== undefined) return await shared.callOnce(letter, key, call);
-  return { outcome: await call.call(), age: 0, how: 'led' };
+  if (shared !== undefined) return await shared.callOnce(letter, key, sharedCall);
+  return { outcome: await sharedCall.call(), age: 0, how: 'led' };
 }

@@ -49,6 +49,7 @@ export function createMarks(
       const answer = await shared.run(['PTTL', hashSharedName(letter, key)]);
       if (answer === undefined && isStrict) throw memoryAway();
       const left = Number(answer?.reply ?? missingKey);
+      // The value is new, so that this process does not take back the mark of another.
       if (isKept && left > 0) marks.set(key, newMark(), left);
       // This process may have marked the key meanwhile.
       return left > missingKey || isMarkedHere(key);
@@ -68,6 +69,7 @@ export function createMarks(
       // NX answers null if another process has marked the key. Without an answer, this process decides.
       const isMarkedByOther = answer?.reply === null;
       if (!isMarkedByOther) return true;
+      // If the other process cannot take its mark back, remember the mark here too, to ask the server less often.
       if (areTakenBack) marks.delete(key);
       return false;
     },

@@ -53,6 +53,7 @@ export function createOutageReporter(observer: ServerObserver) {
     /** Called when the server was lost. */
     lost(reason: string): void {
       failed(reason);
+      // An error that needs an operator is reported by `failed`, and is no outage.
       if (!needsOperator.test(reason) && unusable === undefined) observer.away(reason);
       isStartOver = true;
     },
@@ -64,6 +65,7 @@ export function createOutageReporter(observer: ServerObserver) {
     /** Called when the server has answered a command of a request. */
     served(): void {
       if (unusable === undefined) return;
+      // 0 seconds, because the error was no outage.
       if (!reportedEnds.has(unusable)) observer.back(0);
       reportedEnds.add(unusable);
       unusable = undefined;

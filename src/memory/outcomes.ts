@@ -97,6 +97,8 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
     async leave(name: string, outcome: Outcome, lifetime: number, lock?: string): Promise<void> {
       const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
       if (text === undefined) return;
+      // If the server loses an outcome that counts without a lock, this relay leaves it again. Any other outcome may be
+      // outdated by then.
       if (lock === undefined) ownTexts.set(name, text, lifetime);
       const command =
         lock === undefined ? setCommand(name, text, lifetime) : replaceCommand(name, lock, text, lifetime);

@@ -55,7 +55,7 @@ export function watchRedis(client: RedisClient, observer: ServerObserver, unusab
       reporter.failed(commands.lastFailure());
       return false;
     }
-    // Wait for the other relays to write what they know.
+    // Wait for the other relays to write what they know. When this relay starts, the server has lost nothing.
     if (reporter.isStartOver()) await sleep(settlingTime, undefined, { ref: false });
     if (lossCount !== lossesBefore || isClosed) return false;
     // Send what this relay has learned meanwhile, in the same turn in which other commands become possible, and on the

@@ -101,23 +101,24 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
     /**
      * Makes a call that no other relay makes at the same time, or returns what another relay's call has left.
      *
-     * @throws {RelayError} as `createCallTurns` says if the server does not answer, or why this relay's call failed
+     * @throws {RelayError} `memory_away` if the server does not answer, and another relay may be making the call; or why
+     *   this relay's call failed
      */
-    async callOnce(letter: string, key: string, shared: SharedCall): Promise<FoundOutcome> {
+    async callOnce(letter: string, key: string, sharedCall: SharedCall): Promise<FoundOutcome> {
       const name = hashSharedName(letter, key);
       const lock = createLock();
-      const known = await awaitTurn(name, lock, lockTime, shared);
+      const known = await awaitTurn(name, lock, lockTime, sharedCall);
       if (known !== undefined) return known;
       ownLocks.set(name, lock);
       // Replaces the lock of this relay. It is awaited before the caller gets the answer: if the relay then stops, the
       // other relays must find the outcome, and not wait for the lock.
       const leaveOutcome = async (outcome: Outcome) => {
-        const { lifetime, countsWithoutLock } = shared.keep(outcome);
+        const { lifetime, countsWithoutLock } = sharedCall.keep(outcome);
         await outcomes.leave(name, outcome, lifetime, countsWithoutLock ? undefined : lock);
         ownLocks.delete(name);
       };
       try {
-        const outcome = await shared.call();
+        const outcome = await sharedCall.call();
         await leaveOutcome(outcome);
         return { outcome, age: 0, how: 'led' };
       } catch (error) {

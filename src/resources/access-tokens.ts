@@ -92,8 +92,11 @@ export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }
       token.length <= limits.resourceTokenLength && remembered.get(hashKey(token, ...audience)) !== undefined,
     /** Opens a token, even after its end. @returns undefined if it is altered, impossible, or for another resource */
     open: (token: string, { audience }: Pick<Resource, 'audience'>) => ifPossible(openAndRemember(token, audience)),
-    /** Opens a token that may be for any of several resources, as `open`. Only the last step is repeated for each. */
-    reader(token: string) {
+    /**
+     * Decodes a token that may be for any of several resources. The returned function opens it for one of them, as `open`
+     * does.
+     */
+    prepareToOpen(token: string) {
       const open = seal.prepareToOpen(token);
       return ({ audience }: Pick<Resource, 'audience'>) => ifPossible(open(...audience));
     },

@@ -26,7 +26,8 @@ export interface Entered {
  * Opens the door that a token was issued for. The token itself says which one that is, because it is sealed for one
  * registration.
  *
- * @throws {RelayError} as `open` of the door, also if the token was issued for none
+ * @throws {RelayError} `resource_token_invalid`, also if the token was issued for none of the doors, or
+ *   `resource_token_expired`
  */
 export async function enter(doors: Doors, token: string): Promise<Entered> {
   const [first, ...others] = doors;
@@ -63,7 +64,7 @@ export function createDoor(
   },
   shown: 'token' | 'cookie' = 'token',
 ) {
-  /** Whether the rules of `allow` have changed since the token was issued. */
+  /** Whether the rules of `allow` have changed since the token was issued. Tokens of version 0.4 do not name the rules. */
   const haveRulesChanged = ({ frontEnd, rules }: AccessTokenContent) =>
     rules !== undefined && rules !== by.rules.get(frontEnd);
 

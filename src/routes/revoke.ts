@@ -92,7 +92,7 @@ async function endLoginOfAccessToken(
 ): Promise<boolean> {
   const { ctx, doors, frontEnd, grants } = request;
   // Decodes the token once for all doors of this registration. The doors of other registrations have other keys.
-  const openHere = grants.accessTokens.reader(token);
+  const openHere = grants.accessTokens.prepareToOpen(token);
   for (const door of resources.flat()) {
     const { resource } = door;
     const opened = doors.includes(door) ? openHere(resource) : door.read(token);

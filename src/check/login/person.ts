@@ -177,7 +177,7 @@ function adviseOnUnverifiedAddress({ describeOfProvider }: Trial, record: Item, 
   ];
 }
 
-/** Whether a value may be a login name. An e-mail address is none, because anybody may be able to set it. */
+/** Whether a value may be a login name. An e-mail address is not proposed, because anybody may be able to set it. */
 const isNameLike = (value: unknown) => typeof value === 'string' && value !== '' && !hasAtSign(value);
 const isTrueOrFalse = (value: unknown) => value === false || isTrue(value);
 const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;
@@ -229,6 +229,7 @@ export function checkIdToken(trial: Trial, idToken: string | undefined, isNeeded
     ];
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
+    // If the relay reads it, `checkPerson` reports the fault.
     if (provider.userFrom === 'id-token') return [];
     return [notChecked(`${describeFaults(error.fields)}, and the relay does not read it`)];
   }

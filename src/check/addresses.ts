@@ -1,5 +1,5 @@
 import type { FrontEndConfig } from '../config/config.ts';
-import { resourcesOfFrontEnd } from '../config/relations.ts';
+import { frontEndsWithBrowsers, resourcesOfFrontEnd } from '../config/relations.ts';
 import { deriveCodeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOrigin, matches } from '../origins/origin-pattern.ts';
@@ -57,14 +57,15 @@ const startAdvice = 'start the relay, then check again';
  * Starts a login at the base URL as a browser does. The provider's address in the answer reveals the callback URL and
  * client identifier of the relay that answers.
  */
-export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
-  const { origins, redirectUris } = context.frontEnd;
-  if (origins.length === 0 && redirectUris.length === 0) {
-    const why = 'the first front end has no redirect URI of its own to start a login with';
-    return baseUrlFindings.notChecked(why);
+export async function checkBaseUrl(given: CheckContext): Promise<Finding> {
+  const { config, registration } = given;
+  const frontEnd = [given.frontEnd, ...frontEndsWithBrowsers(config, registration)].find(canStartLogin);
+  if (frontEnd === undefined) {
+    const why = 'its front ends name no page and no redirect URI with which a login could be started from here';
+    return baseUrlFindings.notChecked(why, 'start the relay, and get a token with one of its clients');
   }
-  const { config, frontEnd } = context;
-  // Without a configured front end, only browsers at a resource log in.
+  const context = { ...given, frontEnd };
+  // The front end of a resource's door is not configured. Its logins start at another path.
   const isConfigured = config.frontEnds.some(({ name }) => name === frontEnd.name);
   const startUrl = isConfigured ? buildStartUrl(context) : config.baseUrl + browserStartPath(context);
   const answer = await httpGet(context, startUrl);
@@ -74,6 +75,9 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
     ? baseUrlFindings.problem(message, fix)
     : baseUrlFindings.notChecked(message, `${startAdvice}; otherwise ${fix}`);
 }
+
+/** Whether a front end names a page. Machines, and clients that bring redirect URIs of their own, do not. */
+const canStartLogin = ({ origins, redirectUris }: FrontEndConfig) => origins.length > 0 || redirectUris.length > 0;
 
 /** The path at which browsers start their logins at the resource of the front end. */
 const browserStartPath = ({ registration, frontEnd }: CheckContext) =>

@@ -99,7 +99,9 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
     return problem(`a browser that has not logged in is sent to ${where}, and not to ${start}`, fix);
   }
   if (isNotFoundByRelay(answer)) {
-    return problem('a relay answers, but does not open it to browsers', askFirst);
+    const compare = `compare the name at the end of that path (this configuration has ${listNames(config.resources)})`;
+    const fix = resource.upstream ? askFirst : `${askFirst}, and ${compare}`;
+    return problem('a relay answers, but does not open it to browsers', fix);
   }
   if (hasChallenge(answer, resource)) {
     const names = 'Accept, Sec-Fetch-Mode and Sec-Fetch-Dest';
@@ -115,6 +117,13 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
   return isAnswerOfApplication(status)
     ? problem(`the application is open: it answers without a login (status ${status})`, askFirst)
     : problem(`a browser that has not logged in gets no login (status ${status})`, askFirst);
+}
+
+/** Lists the first names of entries. */
+function listNames(entries: readonly { readonly name: string }[]): string {
+  const most = 10;
+  const names = entries.slice(0, most).map(({ name }) => name);
+  return `${names.join(', ')}${entries.length > most ? ', …' : ''}`;
 }
 
 /** The URL that starts the login of a browser; with several providers, the URL of the choice between them. */

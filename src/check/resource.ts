@@ -8,7 +8,7 @@ import { httpGet, isNotFoundByRelay } from './answer.ts';
 import { checkBrowserLogin } from './browser-login.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import { explainIfOthersMayReach } from './unreached.ts';
+import { explainIfOthersMayReach, failsOnlyHere, type Unreached } from './unreached.ts';
 import { checkUpstream } from './upstream.ts';
 
 /**
@@ -23,16 +23,32 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
     upstream ? checkUpstream(context, upstream, url, browser !== undefined) : [],
     browser ? checkBrowserLogin(context, resource) : [],
   ]);
-  const { notChecked, warning } = findingsOn('resource');
-  if ('fix' in answer) {
-    const fix = `start ${upstream ? 'the relay' : 'it'}, or correct its url; ${answer.fix}`;
-    const onlyForClients = explainIfOthersMayReach('clients', answer);
-    const finding = onlyForClients === undefined ? warning(answer.message, fix) : notChecked(onlyForClients, fix);
-    return [finding, ...ofUpstream];
-  }
+  const { warning } = findingsOn('resource');
+  if ('fix' in answer) return [judgeUnreached(resource, answer), ...ofUpstream];
   const ofMetadata =
     'fix' in metadata ? warning(metadata.message, metadata.fix) : judgeMetadata(context, resource, metadata);
   return [judgeChallenge(context, resource, answer), ofMetadata, ...ofBrowsers, ...ofUpstream];
+}
+
+/**
+ * Judges a resource that was not reached. If people open it, this is a problem, because a wrong host in `url` has no
+ * other symptom here.
+ */
+function judgeUnreached({ upstream, browser }: ResourceConfig, answer: Unreached): Finding {
+  const { notChecked, problem, warning } = findingsOn('resource');
+  const { message, isOnThisMachine, errorCode } = answer;
+  const fix = `start ${upstream ? 'the relay' : browser ? 'its proxy' : 'it'}, or correct its url; ${answer.fix}`;
+  // The relay itself listens there, and may not have been started yet.
+  const isRelayStopped = upstream !== undefined && errorCode === 'ECONNREFUSED';
+  if (browser && !isOnThisMachine && !isRelayStopped && !failsOnlyHere(answer)) {
+    const ofThisMachine = 'if browsers reach it, and this machine does not, name the host in /etc/hosts here';
+    return problem(
+      `browsers have to reach it, and from here it was not reached: ${message}`,
+      `${fix}; ${ofThisMachine}`,
+    );
+  }
+  const onlyForOthers = explainIfOthersMayReach(browser ? 'browsers' : 'clients', answer);
+  return onlyForOthers === undefined ? warning(message, fix) : notChecked(onlyForOthers, fix);
 }
 
 /**

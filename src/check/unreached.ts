@@ -88,6 +88,7 @@ export function explainCall(
   return {
     message: `${message} (${where})`,
     fix: advice.replace('--provider-timeout', describe('providerTimeout')),
+    errorCode,
     /** Whether browsers on other machines fail for the same reason, such as an expired certificate. */
     failsForEveryone: /^(CERT|ERR_TLS_CERT)_/.test(errorCode ?? ''),
     /** Whether the address means the machine of whoever opens it, so that browsers elsewhere fail as this call did. */
@@ -111,3 +112,9 @@ export function explainIfOthersMayReach(
   if (failsForEveryone || isOnThisMachine) return undefined;
   return `only ${others} have to reach it, and from here it was not reached: ${message}`;
 }
+
+/**
+ * Whether a call has failed only because of settings of this machine, such as its certificate authorities or its proxy.
+ */
+export const failsOnlyHere = ({ errorCode = '' }: Unreached): boolean =>
+  errorCode === 'ERR_PROXY_TUNNEL' || /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(errorCode);

@@ -170,6 +170,45 @@ resources: ${ofResources}
     expect(nobody.ofBaseUrl).to.match(/not_checked.*nothing listens.*start the relay/);
   });
 
+  const clientsAlone =
+    '\nfront-ends: { programs: { kind: native, clients: { registration: true }, refresh-tokens: bearer, resources: [wiki] } }';
+
+  it('and says so if the first front end names no page with which a login could be started', async () => {
+    const withClients = resources() + clientsAlone;
+    expect((await diagnosed({}, undefined, withClients)).ofBaseUrl).to.match(/ok.*a relay with logins of browsers/);
+    const application = await serve((_, response) => void response.writeHead(404).end());
+    try {
+      const elsewhere = await diagnosed({}, `http://127.0.0.1:${application.port}`, withClients);
+      expect(elsewhere.ofBaseUrl).to.match(/problem.*\/auth\/provider\/door\/wiki is not a relay \(status 404\)/);
+    } finally {
+      await application.close();
+    }
+    const withoutBrowsers = withClients.replace(', browser: true', '');
+    expect((await diagnosed({}, undefined, withoutBrowsers)).ofBaseUrl).to.match(
+      /not_checked.*name no page and no redirect URI.*get a token with one of its clients/,
+    );
+  });
+
+  // No resolver asks for a label of more than 63 characters, so the test needs none.
+  const noHost = `${'w'.repeat(64)}.example`;
+  const unreached: readonly (readonly [what: string, url: string, own: string, said: RegExp])[] = [
+    [
+      'its name cannot be resolved',
+      `https://${noHost}/`,
+      '',
+      /^problem \| browsers have to reach it, .*cannot be resolved \(w+\.example\) \| start its proxy, or correct its url/,
+    ],
+    ['its name is misspelt, and the relay itself is there', `https://${noHost}/`, 'upstream', /^problem /],
+    ['it is on this machine, and stopped', 'http://wiki.localhost:9/', '', /^warning .* \| start its proxy/],
+  ];
+  for (const [what, url, own, said] of unreached) {
+    it(`and says what is wrong if ${what}`, async () => {
+      const more = own === '' ? '' : `, ${own}: 'http://127.0.0.1:${await freePort()}/'`;
+      const { of } = await diagnosed({}, undefined, `{ wiki: { url: '${url}', browser: true${more} } }`);
+      expect(of('resource')).to.match(said);
+    });
+  }
+
   it('and is content with a proxy that leads it to the login', async () => {
     const { paths, login, of, report } = await diagnosed({});
     expect(paths).to.equal('ok | arrive at the relay | ');
@@ -251,7 +290,7 @@ resources: ${ofResources}
     [
       'the proxy passes all to the relay',
       { page: (one, message) => one.pass(message) },
-      /^problem .*a relay answers, but does not open it to browsers/,
+      /^problem .*a relay answers, but does not open it to browsers .*\/auth\/check\/wiki before .*compare the name at the end .*has wiki\)/,
     ],
     [
       'the proxy hides that a page is opened',

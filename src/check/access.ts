@@ -28,10 +28,33 @@ interface LoginWay {
  * @param described the providers that issuers described, by registration
  */
 export function checkAccess(config: Config, described: ReadonlyMap<string, Provider>): Finding[] {
+  return findLoginWays(config, described).flatMap(checkRules);
+}
+
+/** The scopes that OpenID Connect itself defines and that `allow` or `identity` may need. @see OpenID Connect Core 1.0 §5.4 */
+const scopesOfEveryIssuer = ['openid', 'profile', 'email'];
+
+/**
+ * Finds scopes that `allow` and `identity` need and that no login requests, as far as the configuration alone shows it.
+ * At an issuer whose metadata are not known yet, it looks only for the scopes that every issuer has.
+ */
+export function findMissingScopes(config: Config): Finding[] {
+  const assumed = config.registrations.flatMap(({ name, provider }) =>
+    'discovered' in provider
+      ? [[name, { ...provider.discovered.given, scopesSupported: scopesOfEveryIssuer }] as const]
+      : [],
+  );
+  return findLoginWays(config, new Map(assumed))
+    .flatMap(checkScopes)
+    .filter(({ verdict }) => verdict !== 'not_checked');
+}
+
+/** Finds every way in which a person can log in. */
+function findLoginWays(config: Config, described: ReadonlyMap<string, Partial<Provider>>): readonly LoginWay[] {
   // The entry of a machine is its permission, so no rule applies.
   const browsers = config.resources.filter(({ browser }) => browser !== undefined).map(frontEndOfDoor);
   const frontEnds = [...config.frontEnds.filter(({ kind }) => kind !== 'machine'), ...browsers];
-  const ways = frontEnds.flatMap((frontEnd) =>
+  return frontEnds.flatMap((frontEnd) =>
     registrationsOfFrontEnd(config, frontEnd).flatMap((registration): LoginWay[] => {
       const { provider: settings, name } = registration;
       const configured = 'known' in settings ? settings.known : settings.discovered.given;
@@ -41,7 +64,6 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
       return resources.length > 0 ? resources.map((resource) => ({ ...way, resource })) : [way];
     }),
   );
-  return ways.flatMap(checkRules);
 }
 
 /**
@@ -49,13 +71,10 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
  * provider's own token opens only what the person may use anyway.
  */
 function checkRules(way: LoginWay): Finding[] {
-  const { registration, frontEnd, caller, resource } = way;
-  const subject = resource ? `who may use ${resource.name}` : 'who may log in';
-  const findings = findingsOn(`${subject} (${caller} at ${registration.name})`);
-  const allows = [registration, frontEnd, resource].flatMap((owner) =>
-    owner?.allow ? [allowAt(owner.allow, registration.name)] : [],
-  );
-  const ofScopes = checkScopes(way, allows, findings);
+  const { registration, frontEnd, resource } = way;
+  const findings = findingsOnWay(way);
+  const allows = allowsOfWay(way);
+  const ofScopes = checkScopes(way);
   if (allows.length > 0) {
     const rules = findings.ok(allows.map(describeAllow).join('; besides, '));
     return [rules, ...ofScopes];
@@ -67,13 +86,23 @@ function checkRules(way: LoginWay): Finding[] {
   return [findings.warning(message, 'say who may log in: set allow'), ...ofScopes];
 }
 
+function findingsOnWay({ registration, caller, resource }: LoginWay): Findings {
+  const subject = resource ? `who may use ${resource.name}` : 'who may log in';
+  return findingsOn(`${subject} (${caller} at ${registration.name})`);
+}
+
+/** Every `allow` that a person has to match. */
+function allowsOfWay({ registration, frontEnd, resource }: LoginWay): readonly Allow[] {
+  return [registration, frontEnd, resource].flatMap((owner) =>
+    owner?.allow ? [allowAt(owner.allow, registration.name)] : [],
+  );
+}
+
 /** Compares the scope of a login with what its rules and its resource's identity need. */
-function checkScopes(
-  { registration, frontEnd, provider, resource }: LoginWay,
-  allows: readonly Allow[],
-  { notChecked, problem, warning }: Findings,
-): Finding[] {
-  const needed = allows.flatMap((allow) => neededScopes(allow, provider.access));
+function checkScopes(way: LoginWay): Finding[] {
+  const { registration, frontEnd, provider, resource } = way;
+  const { notChecked, problem, warning } = findingsOnWay(way);
+  const needed = allowsOfWay(way).flatMap((allow) => neededScopes(allow, provider.access));
   if (resource) needed.push(...scopesOfIdentity(resource.identity, provider.access));
   const missing = missingScopes(needed, provider, frontEnd.scope ?? provider.scope);
   if (missing.length === 0) return [];

@@ -26,7 +26,8 @@ const navigationHeaders = {
 
 const applicationMayBeReachable = findingsOn('application').notChecked(
   'whether others reach it past its proxy is not known',
-  'let only the proxy reach it: to anybody else, it believes what they say who they are',
+  'let only the proxy reach it: to anybody else, it believes what they say who they are. ' +
+    'If its port is 9000, `ss -ltn` on its machine must show 127.0.0.1:9000, and not 0.0.0.0:9000 or *:9000',
 );
 
 /**

@@ -55,6 +55,38 @@ front-ends: { app: { origin: https://app.example.com, token-delivery: code } }`;
     }
   });
 
+  it('check warns of a scope that allow or identity needs, as far as the file shows it', async () => {
+    const warnings = async (provider: string, wiki: string) => {
+      const file = `base-url: https://login.example.com
+key-file: ./key
+trusted-proxies: 127.0.0.1
+providers: { p: { ${provider}, client-id: a, client-secret: b } }
+resources: { wiki: { url: https://wiki.example.com/, browser: true, ${wiki} } }
+`;
+      const readFile = (path: string) => ({ text: path === 'f.yaml' ? file : 'k'.repeat(32), readableByOthers: false });
+      const text = await runConfigAction('check', { flags: { config: ['f.yaml'] }, environment: {} }, false, readFile);
+      return text.split('\n').slice(0, -2);
+    };
+    const start = 'warning: who may use wiki (browsers at p): the scope has no ';
+    const missing = (scope: string) =>
+      `${start}${scope}, so the provider does not say who a person is; add ${scope} to scope`;
+    const ofDomain = 'allow: { email-domains: [example.com] }';
+    const ofIssuer = `${missing('email')}, if the provider has that; check --login shows what it answers`;
+    for (const [provider, wiki, ...expected] of [
+      ['provider: google', ofDomain, missing('email')],
+      ['provider: google', 'identity: [email]', missing('email')],
+      ['provider: google, scope: openid email', ofDomain],
+      ['provider: github', 'allow: { organizations: [example] }', missing('read:org')],
+      ['provider: github, scope: admin:org', 'allow: { organizations: [example] }'],
+      ['issuer: https://id.example.com', ofDomain, ofIssuer],
+      ['issuer: https://id.example.com, scope: openid email', ofDomain],
+      // Its metadata may not list such a scope, so that its groups need none.
+      ['issuer: https://id.example.com', 'identity: [groups], allow: { groups-claim: groups, groups: [staff] }'],
+    ] as const) {
+      expect(await warnings(provider, wiki), `${provider}, ${wiki}`).to.deep.equal(expected);
+    }
+  });
+
   it('schema prints the JSON Schema, whatever the configuration', async () => {
     const { code, stdout } = await runRelay({ words: ['config', 'schema'] });
     expect(code).to.equal(0);

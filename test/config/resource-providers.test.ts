@@ -77,6 +77,11 @@ describe('the providers of a resource', () => {
       'provider number 2 names a provider that is not configured',
     ],
     ['a list in a list', 'provider: [github, [google]]', 'provider number 2 must be one value, not a list'],
+    [
+      'no provider at all, and rules that name one',
+      'allow: { organizations: [github:example], email-domains: [google:example.com] }',
+      'provider is required, because there are several providers',
+    ],
     ['no name', 'provider: [github, null]', 'provider number 2 has no value'],
     [
       'rules without a provider',

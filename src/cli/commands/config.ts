@@ -1,3 +1,4 @@
+import { findMissingScopes } from '../../check/access.ts';
 import { discoverProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
 import type { Unseen } from '../../config/map-reading.ts';
@@ -37,6 +38,9 @@ export async function runConfigAction(
   }
   const lines = why === undefined ? [] : [`${why}.`];
   for (const warning of warnings) lines.push(`warning: ${warning}`);
+  for (const { subject, message, fix } of findMissingScopes(config)) {
+    lines.push(`warning: ${subject}: ${message}; ${fix}`);
+  }
   for (const { message, fix } of unseen) lines.push(`not checked: ${message}; ${fix}`);
   lines.push(unseen.length === 0 ? 'The configuration is valid.' : 'The rest of the configuration is valid.');
   return `${lines.join('\n')}\n`;

@@ -67,6 +67,8 @@ function reportAmbiguousNames(
   { reportFault, warn }: Reading<'allow'>,
   registrations: readonly string[],
 ): boolean {
+  // Another fault says already that the provider is missing.
+  if (registrations.length === 0) return false;
   const withoutProvider = names.filter((name) => splitName(name, registrations).at === undefined);
   if (rulesWithoutColon.includes(rule) && withoutProvider.some((name) => name.includes(':'))) {
     const message = 'must have no colon, except after the name of a provider that may be used here';

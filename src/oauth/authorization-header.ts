@@ -80,8 +80,8 @@ export function requireResourceToken(values: readonly string[]): string {
 /**
  * Reads client credentials from an Authorization header.
  *
- * @returns the name, and the possible secrets, because some clients do not encode theirs; undefined if the header has
- *   none
+ * @returns the name, and the possible secrets, because some clients do not encode theirs; undefined if the header lacks
+ *   the name or the secret
  * @see RFC 6749 §2.3.1, RFC 7617 §2
  */
 export function parseBasicCredentials(

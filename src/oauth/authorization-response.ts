@@ -31,6 +31,7 @@ export function requireCode(query: Query, expected: Pick<Provider, 'issuer' | 'i
  * Finds out why a callback without a code or state is not a login: a proxy removed its query, or GitHub sent the person
  * here after the installation of its App.
  *
+ * @returns the failure that says so; undefined if the query shows neither
  * @see https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
  */
 export function whyNoLogin(query: Query): RelayError | undefined {

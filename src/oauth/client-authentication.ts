@@ -9,7 +9,7 @@ export interface RegisteredProvider extends Provider {
 }
 
 /** A request to an endpoint of the provider at which the relay authenticates. */
-export interface EndpointRequest {
+export interface ProviderRequest {
   readonly method: 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,14 +23,14 @@ export interface EndpointRequest {
  * @see RFC 6749 §2.3.1
  */
 export function buildAuthenticatedForm(
-  client: RegisteredProvider,
+  provider: RegisteredProvider,
   url: string,
   fields: ExtraParameters,
-): EndpointRequest {
-  const { tokenRequest: method } = client;
-  if (!isBasic(method)) return buildFormRequest(client, url, [...clientParameters(client), ...fields]);
-  const credentials = basicCredentials(client, method === 'basic' ? formEncode : undefined);
-  return buildFormRequest(client, url, fields, { authorization: credentials });
+): ProviderRequest {
+  const { tokenRequest: method } = provider;
+  if (!isBasic(method)) return buildFormRequest(provider, url, [...clientParameters(provider), ...fields]);
+  const credentials = basicCredentials(provider, method === 'basic' ? formEncode : undefined);
+  return buildFormRequest(provider, url, fields, { authorization: credentials });
 }
 
 /** Whether the credentials are in the Authorization header, instead of the parameters. */
@@ -42,7 +42,7 @@ export function buildFormRequest(
   url: string,
   fields: ExtraParameters,
   headers: Readonly<Record<string, string>> = {},
-): EndpointRequest {
+): ProviderRequest {
   return {
     method: 'POST',
     url,
@@ -56,7 +56,7 @@ export function buildJsonRequest(
   { requestHeaders }: RegisteredProvider,
   url: string,
   fields: ExtraParameters,
-): EndpointRequest {
+): ProviderRequest {
   const values = new Map<string, string | string[]>();
   for (const [name, value] of fields) {
     const earlier = values.get(name);

@@ -68,8 +68,8 @@ export function mergeFields(earlier: ExtraFields | undefined, newer: ExtraFields
   return earlier === undefined ? newer : { ...earlier, ...newer };
 }
 
-/** Picks the fields that a front end gets now. Since the login, the operator may have removed some from the list. */
-export function presentFields(
+/** Picks the fields that the operator lists now. Since the login, some may have been removed from the list. */
+export function pickPresentFields(
   fields: ExtraFields | undefined,
   { tokenFields = [], callbackFields = [] }: Pick<Provider, 'tokenFields' | 'callbackFields'>,
 ) {

@@ -44,7 +44,7 @@ export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, co
     revocation: revocationUrl ? { url: revocationUrl, request: 'rfc7009' } : undefined,
     // The client_id identifies the relay, which keeps no ID token. @see OpenID Connect RP-Initiated Logout 1.0 §2
     logoutUrl: logoutUrl && withParameters(logoutUrl, { client_id: context.clientId }),
-    // Every OpenID provider supports it. @see OpenID Connect Core 1.0 §15.1
+    // Every OpenID provider supports `prompt=login`. @see OpenID Connect Core 1.0 §15.1
     accountPrompt: speaksOpenId ? 'login' : undefined,
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,

@@ -53,7 +53,7 @@ export function withParameters(url: string, parameters: Readonly<Record<string, 
   return `${url}${hasSeparator ? '' : separator}${new URLSearchParams(parameters)}`;
 }
 
-/** @returns no parameter if there is no value */
+/** Returns a list with the parameter, or an empty list without a value. */
 export function optionalParameter(name: string, value: string | undefined): ExtraParameters {
   return value === undefined ? [] : [[name, value]];
 }
@@ -85,6 +85,6 @@ export function decodeFormValue(text: string): string {
 function hexDigitValue(character = 0): number {
   const isLetter = character > 0x39;
   const lowBits = character & 15;
-  // The low bits of a digit are its value. Those of `A` and `a`, whose value is 10, are 1.
+  // The low bits of a digit are its value. The low bits of `A` and `a`, whose value is 10, are 1.
   return isLetter ? lowBits + 9 : lowBits;
 }

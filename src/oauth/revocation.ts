@@ -6,7 +6,7 @@ import {
   basicCredentials,
   buildAuthenticatedForm,
   buildFormRequest,
-  type EndpointRequest,
+  type ProviderRequest,
   type RegisteredProvider,
 } from './client-authentication.ts';
 import { parseJsonObject } from './json.ts';
@@ -39,50 +39,50 @@ const authenticatedDialects: ReadonlySet<RevocationRequest> = new Set(['rfc7009'
  * @see RFC 7009 §2.1
  */
 export function buildRevocationRequest(
-  endpoint: RegisteredProvider,
+  provider: RegisteredProvider,
   tokens: RevocableTokens,
-): EndpointRequest | undefined {
-  const { revocation } = endpoint;
+): ProviderRequest | undefined {
+  const { revocation } = provider;
   if (revocation === undefined) return undefined;
   const { url, request, takes } = revocation;
   const build = buildersByDialect[request];
   const refreshToken = takes === 'access_token' ? undefined : tokens.refreshToken;
   const accessToken = takes === 'refresh_token' ? undefined : tokens.accessToken;
-  if (refreshToken !== undefined) return build(endpoint, url, refreshToken, 'refresh_token');
-  if (accessToken !== undefined) return build(endpoint, url, accessToken, 'access_token');
+  if (refreshToken !== undefined) return build(provider, url, refreshToken, 'refresh_token');
+  if (accessToken !== undefined) return build(provider, url, accessToken, 'access_token');
   return undefined;
 }
 
 /** Builds the request in one dialect. @returns undefined if the provider cannot have given the token */
 type BuildRevocation = (
-  client: RegisteredProvider,
+  provider: RegisteredProvider,
   url: string,
   token: string,
   kind: TokenKind,
-) => EndpointRequest | undefined;
+) => ProviderRequest | undefined;
 
 const buildersByDialect: Readonly<Record<RevocationRequest, BuildRevocation>> = {
-  rfc7009: (client, url, token, kind) =>
-    buildAuthenticatedForm(client, url, [
+  rfc7009: (provider, url, token, kind) =>
+    buildAuthenticatedForm(provider, url, [
       ['token', token],
       ['token_type_hint', kind],
     ]),
-  'public-client': (client, url, token) =>
-    buildFormRequest(client, url, [
-      ['client_id', client.clientId],
+  'public-client': (provider, url, token) =>
+    buildFormRequest(provider, url, [
+      ['client_id', provider.clientId],
       ['token', token],
     ]),
-  'token-only': (client, url, token) => buildFormRequest(client, url, [['token', token]]),
+  'token-only': (provider, url, token) => buildFormRequest(provider, url, [['token', token]]),
   bearer({ requestHeaders }, url, token) {
     // A text that no header can carry cannot be a token of the provider.
     if (!isCredential(token)) return undefined;
     const headers = { ...requestHeaders, authorization: `Bearer ${token}` };
     return { method: 'POST', url, headers };
   },
-  github(client, url, token) {
+  github(provider, url, token) {
     const headers = {
-      ...client.requestHeaders,
-      authorization: basicCredentials(client),
+      ...provider.requestHeaders,
+      authorization: basicCredentials(provider),
       'content-type': 'application/json',
     };
     return { method: 'DELETE', url, headers, body: JSON.stringify({ access_token: token }) };

@@ -43,13 +43,13 @@ export function scopeBeyond(granted?: string, configured?: string): readonly str
 function isSameScope(left: string, right: string): boolean {
   const first = left.toLowerCase();
   const second = right.toLowerCase();
-  const areUrls = isUrl.test(first) && isUrl.test(second);
+  const areUrls = urlForm.test(first) && urlForm.test(second);
   return areUrls ? first === second : shortName(first) === shortName(second);
 }
 
-const isUrl = /^https:\/\/.*\/(?=.)/;
+const urlForm = /^https:\/\/.*\/(?=.)/;
 /** The short name of a scope that is a URL: its last part, without the prefix of Google. */
-const shortName = (word: string) => word.replace(isUrl, '').replace(/^userinfo\./, '');
+const shortName = (word: string) => word.replace(urlForm, '').replace(/^userinfo\./, '');
 
 /** Writes a scope as the provider's requests need it. @param separator replaces the spaces */
 export function scopeInRequest(scope: string | undefined, separator = ' '): string | undefined {
@@ -59,8 +59,8 @@ export function scopeInRequest(scope: string | undefined, separator = ' '): stri
 /**
  * Reads the scope of an OAuth request, which may be a part of the configured scope.
  *
- * @returns undefined if the request has none
- * @throws {RelayError} `scope_refused` if it requests more
+ * @returns the scope to request from the provider; undefined if the request has no scope
+ * @throws {RelayError} `scope_refused` if the request goes beyond the configured scope
  * @see RFC 6749 §3.3
  */
 export function narrowScope({ scope }: Query, configured?: string): string | undefined {
@@ -68,7 +68,7 @@ export function narrowScope({ scope }: Query, configured?: string): string | und
   return requirePart(configured?.split(' ') ?? [], scope);
 }
 
-/** Removes from a requested scope the words of another, such as a resource's. @returns undefined if nothing is left */
+/** Removes the words of another scope, such as a resource's, from a requested one. @returns undefined if none is left */
 export function scopeWithout(requested: Query[string], removed = ''): Query[string] {
   if (typeof requested !== 'string') return requested;
   const left = splitScope(requested).filter((word) => !splitScope(removed).includes(word));
@@ -110,9 +110,10 @@ export function narrowScopeOfRefresh(requested?: string, granted?: string, isLen
 }
 
 /**
- * Returns the {@link scopeForProvider} of a request.
+ * Requires that all words of a requested scope are words of `whole`.
  *
- * @throws {RelayError} `scope_refused` if it is no part of `whole`
+ * @returns the scope to request from the provider, as {@link scopeForProvider} does
+ * @throws {RelayError} `scope_refused`
  */
 function requirePart(whole: readonly string[], requested: Query[string], detail?: string): string {
   const words = typeof requested === 'string' ? requested.split(' ') : [];

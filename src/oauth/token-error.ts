@@ -62,15 +62,15 @@ export function explainMissingToken(
   });
 }
 
-/** For a status of success other than 200, which the contract does not accept. */
+/** The detail for a status of success other than 200, which the contract does not accept. */
 const detailForStatus = (status: number) =>
   `Token retrieval failed: the provider answered with status ${status}, and with flags alone only 200 counts. The operator can describe the provider in a configuration file, which makes any 2xx count.`;
 
-/** For a form, which the contract does not accept. */
+/** The detail for a form, which the contract does not accept. */
 const detailForForm =
   'The access token is empty: the provider answered with a form, and with flags alone only JSON counts. The operator can describe the provider in a configuration file, which makes a form count.';
 
-/** Returns the failure that the fields of an error mean. Undefined if it is not known. */
+/** Returns the failure that the fields of an error mean. Undefined for an unknown error. */
 function interpretError(
   code: ProviderErrorCode | undefined,
   { error_description: description, message }: JsonObject,
@@ -111,14 +111,14 @@ function interpretRefreshError(
 ): FailureCode {
   if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
   if (code === 'invalid_scope') return 'scope_refused';
-  const isNamed = code !== undefined && code !== 'other';
-  if (!isNamed && answer !== undefined && isTemporary(answer)) return 'token_endpoint_failed';
+  const hasKnownCode = code !== undefined && code !== 'other';
+  if (!hasKnownCode && answer !== undefined && isTemporary(answer)) return 'token_endpoint_failed';
   if (isSuccess(status)) {
     const hasReason = reasonFields.some((field) => answer?.[field] !== undefined && answer[field] !== null);
     return code !== undefined || hasReason ? 'refresh_refused' : 'token_missing';
   }
   // Neither a firewall nor a rate limit may end the login. GitHub's rate limit is a 403 with a message.
-  const isRefusal = refusalStatuses.has(status) ? answer !== undefined : isNamed;
+  const isRefusal = refusalStatuses.has(status) ? answer !== undefined : hasKnownCode;
   return isRefusal ? 'refresh_refused' : 'token_endpoint_failed';
 }
 

@@ -3,8 +3,8 @@ import {
   buildAuthenticatedForm,
   buildJsonRequest,
   clientParameters,
-  type EndpointRequest,
   isBasic,
+  type ProviderRequest,
   type RegisteredProvider,
 } from './client-authentication.ts';
 import { optionalParameter, withParameters } from './query.ts';
@@ -30,12 +30,12 @@ export interface RefreshGrant {
  *
  * @see RFC 6749 §4.1.3 and §6
  */
-export function buildTokenRequest(endpoint: RegisteredProvider, grant: CodeGrant | RefreshGrant): EndpointRequest {
-  const { tokenUrl, refreshUrl = tokenUrl, tokenParams = [], requestHeaders: headers = {} } = endpoint;
+export function buildTokenRequest(provider: RegisteredProvider, grant: CodeGrant | RefreshGrant): ProviderRequest {
+  const { tokenUrl, refreshUrl = tokenUrl, tokenParams = [], requestHeaders: headers = {} } = provider;
   const isRefresh = 'refreshToken' in grant;
-  const form = endpoint.tokenRequest;
-  const credentials = isBasic(form) ? [] : clientParameters(endpoint);
-  const grantFields = isRefresh ? refreshFields(endpoint, grant) : codeFields(endpoint, grant);
+  const form = provider.tokenRequest;
+  const credentials = isBasic(form) ? [] : clientParameters(provider);
+  const grantFields = isRefresh ? refreshFields(provider, grant) : codeFields(provider, grant);
   // Configured parameters do not replace the relay's own.
   const ownNames = [...credentials, ...grantFields].map(([name]) => name);
   const fields = [...grantFields, ...tokenParams.filter(([name]) => !ownNames.includes(name))];
@@ -46,8 +46,8 @@ export function buildTokenRequest(endpoint: RegisteredProvider, grant: CodeGrant
   const grantType = isRefresh ? 'refresh_token' : 'authorization_code';
   const allFields: ExtraParameters = [['grant_type', grantType], ...fields];
   return form === 'json'
-    ? buildJsonRequest(endpoint, url, [...credentials, ...allFields])
-    : buildAuthenticatedForm(endpoint, url, allFields);
+    ? buildJsonRequest(provider, url, [...credentials, ...allFields])
+    : buildAuthenticatedForm(provider, url, allFields);
 }
 
 function codeFields({ callbackUri }: RegisteredProvider, { code, codeVerifier }: CodeGrant): ExtraParameters {

@@ -38,7 +38,7 @@ function parseForm(body: Uint8Array): JsonObject | undefined {
 }
 
 /** The fields in which providers put an error code. RFC 6749 has `error`. */
-const codeFields = ['errorType', 'errorCode', 'error_code', 'code', 'type', 'error'];
+const errorCodeFields = ['errorType', 'errorCode', 'error_code', 'code', 'type', 'error'];
 
 /**
  * Finds the error code of an answer. Fitbit puts it into a list of errors, other providers into an object or another
@@ -51,6 +51,6 @@ export function findErrorCode(answer: JsonObject): ProviderErrorCode | undefined
   const standardCode = readProviderErrorCode(error);
   if (standardCode !== undefined && standardCode !== 'other') return standardCode;
   const holders = [answer, error, Array.isArray(errors) ? errors[0] : undefined].filter(isObject);
-  const codes = holders.flatMap((holder) => codeFields.map((field) => readProviderErrorCode(holder[field])));
+  const codes = holders.flatMap((holder) => errorCodeFields.map((field) => readProviderErrorCode(holder[field])));
   return codes.find((code) => code !== undefined && code !== 'other') ?? standardCode;
 }

@@ -72,7 +72,11 @@ function readText(value: unknown, maxBytes = Number.POSITIVE_INFINITY): string |
   return Buffer.byteLength(value) <= maxBytes ? value : undefined;
 }
 
-/** Reads a lifetime, which some providers send as a string. @returns undefined for 0, as of a token that never ends */
+/**
+ * Reads a lifetime, which some providers send as a string.
+ *
+ * @returns undefined for 0, which some providers send for a token that never ends
+ */
 function readSeconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value;
   const isLifetime = typeof number === 'number' && number >= 1 && number < longestLifetime;

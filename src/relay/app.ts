@@ -121,7 +121,7 @@ export function createRouter(endpoints: readonly Endpoint[], context: EndpointCo
   return router;
 }
 
-/** Creates the endpoint of all paths at which nothing is. */
+/** Creates the endpoint of all paths at which nothing is. It runs last, and its own path is not compared. */
 function createNotFound({ config, memory, served }: Dependencies): Endpoint {
   const { answerInPlace } = served[0].frontEnds.first;
   const { hasOrigin } = pagesOfFrontEnds(config);

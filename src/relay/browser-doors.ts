@@ -49,7 +49,7 @@ function createDoorHost(places: readonly [DoorPlace, ...DoorPlace[]]): DoorHost 
 /** The settings of all addresses of a door. Pages of other origins can read none of the responses. */
 const common = { readers: noPages, isFrequent: true } as const;
 
-/** The addresses of a door at the host of the login. Proxies ask there, and logins start there. */
+/** The addresses of a door on the relay's own host. Proxies ask there, and logins start there. */
 export function doorEndpointsAtLogin(
   host: DoorHost,
   findAsked: FindAsked,
@@ -79,7 +79,7 @@ export function doorEndpointsAtLogin(
   ];
 }
 
-/** Where a browser starts the login for a resource, on the relay's own host. Starts call no provider: no limit. */
+/** Where a browser starts the login for a resource, on the relay's own host. */
 function startEndpoint(place: DoorPlace): Endpoint {
   const { served, door } = place;
   return {
@@ -90,6 +90,7 @@ function startEndpoint(place: DoorPlace): Endpoint {
     methods: ['GET'],
     failures: answerFailures(door.client.answerInPlace),
     guards: [refusePrefetch],
+    // A start calls no provider.
     isLimited: false,
     handle: startAtDoor(place),
   };

@@ -67,7 +67,7 @@ export function createEndpoints(dependencies: EndpointDependencies): readonly En
   ];
 }
 
-const reading = ['GET', 'HEAD'] as const;
+const readMethods = ['GET', 'HEAD'] as const;
 
 /** The endpoints that every relay has. */
 function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
@@ -78,21 +78,21 @@ function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
   const findRegistration = config.registrationsAreNamed
     ? createRegistrationFinder(served, new URL(config.baseUrl))
     : () => served[0].registration;
-  const open = { methods: reading, readers, isLimited: false };
+  const common = { methods: readMethods, readers, isLimited: false };
   return [
     {
       path: paths.user,
       action: 'user',
-      methods: reading,
+      methods: readMethods,
       readers: { ...readers, all: (ctx) => mayAllReadUser(ctx, served) },
       isLimited: true,
       handle: userLookup(findRegistration, lookup, createForeignPageCheck(config)),
     },
     // For people who only know the host.
-    { ...open, path: '/', action: 'home', handle: home(pages, readiness, secondPage ? undefined : firstPage) },
-    { ...open, path: paths.alive, action: 'probe', handle: alive },
-    { ...open, path: paths.ready, action: 'probe', handle: ready(readiness) },
-    ...Object.entries(clientFiles).map(([path, handle]): Endpoint => ({ ...open, path, action: 'client', handle })),
+    { ...common, path: '/', action: 'home', handle: home(pages, readiness, secondPage ? undefined : firstPage) },
+    { ...common, path: paths.alive, action: 'probe', handle: alive },
+    { ...common, path: paths.ready, action: 'probe', handle: ready(readiness) },
+    ...Object.entries(clientFiles).map(([path, handle]): Endpoint => ({ ...common, path, action: 'client', handle })),
   ];
 }
 
@@ -108,7 +108,7 @@ function mayAllReadUser(ctx: Context, served: readonly ServedRegistration[]): bo
 function sessionEndpoints({ memory: { grants } }: EndpointDependencies, requests: SessionRequests): Endpoint[] {
   const common = { readers: requests, failures: answerSessionFailures, isLimited: true };
   return [
-    { ...common, path: paths.session, action: 'session', methods: reading, handle: describeSession(requests) },
+    { ...common, path: paths.session, action: 'session', methods: readMethods, handle: describeSession(requests) },
     {
       ...common,
       path: paths.sessionRefresh,
@@ -134,7 +134,7 @@ function refusedSessionEndpoints({ config }: EndpointDependencies): Endpoint[] {
   }));
 }
 
-/** The endpoints of resources at the host of the login, apart from the endpoints of their registrations. */
+/** The endpoints of resources on the relay's own host, apart from the endpoints of their registrations. */
 function resourceEndpoints({ resources, doorHosts, config, logger }: EndpointDependencies): Endpoint[] {
   const findAsked = createForwardedReader(config.trustedProxies);
   const warn = warnOfCheckedPaths(logger);
@@ -160,7 +160,7 @@ function resourceEndpoints({ resources, doorHosts, config, logger }: EndpointDep
 
 /**
  * The endpoint to which the provider sends browsers back. If several paths of a registration share it, the state tells
- * at which path a login began. The first one handles callbacks whose state belongs to none of them.
+ * at which path a login began. The first path handles callbacks whose state belongs to none of them.
  */
 function callbackEndpoint(path: string, servedPaths: readonly ServedPath[]): Endpoint {
   const [first, ...others] = servedPaths.map((served) => ({
@@ -200,6 +200,8 @@ function registrationEndpoints(served: ServedPath, dependencies: EndpointDepende
     // Without a state check, a code could be redeemed in another browser than the login's.
     ...(registration.protection ? oauthEndpoints(served, path, dependencies) : []),
     ...frontEnds.names.map((name) => ({ ...start, path: `${path}/${name}`, route: `${path}/:frontEnd` })),
+    // Nothing is at any other address below. But the registration answers the failure, and OAuth clients that guess
+    // where metadata are can read it.
     {
       failures,
       readers: { hasOrigin: frontEnds.hasOrigin, all: isGuessOfMetadata },
@@ -221,8 +223,8 @@ function oauthEndpoints(
   const { frontEnds, doors, registration } = served;
   const ownResources = resources.filter(([{ resource }]) => resource.registrations.includes(registration.name));
   const { clients } = frontEnds;
-  const enter = recordRegistration(served);
-  const forPrograms = { methods: ['POST'], failures: inOrder(enter, answerOAuthErrors), isLimited: true };
+  const failures = recordRegistration(served);
+  const forPrograms = { methods: ['POST'], failures: inOrder(failures, answerOAuthErrors), isLimited: true };
   // If unregistered clients may be anywhere, every page may read until the request's client is known. Then
   // `expectOrigin` lets only the client's own pages read.
   const clientPages: Readers = { hasOrigin: frontEnds.hasOrigin, all: frontEnds.takesAnyOrigin };
@@ -256,7 +258,7 @@ function oauthEndpoints(
       action: 'consent',
       methods: ['POST'],
       readers: frontEnds,
-      failures: enter,
+      failures,
       isLimited: true,
       handle: consentEndpoint(served),
     },
@@ -264,10 +266,10 @@ function oauthEndpoints(
       (metadataPath): Endpoint => ({
         path: metadataPath,
         action: 'metadata',
-        methods: reading,
+        methods: readMethods,
         // Clients on every page need the metadata to find the login.
         readers: { hasOrigin: frontEnds.hasOrigin, all: true },
-        failures: enter,
+        failures,
         isLimited: false,
         handle: serverMetadata(served),
       }),

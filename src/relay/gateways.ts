@@ -65,8 +65,8 @@ export function createGateways(
   const findersByHost = groupFinders(gates, ({ host }) => host);
   // Also match without the port, because proxies drop or add it. But not if only the port tells the resource's host
   // from the login's, because the resource would get the login's requests.
-  const needsNoPort = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
-  const findersByHostname = groupFinders(gates.filter(needsNoPort), ({ hostname }) => hostname);
+  const matchesWithoutPort = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
+  const findersByHostname = groupFinders(gates.filter(matchesWithoutPort), ({ hostname }) => hostname);
   // Probes send an IP address as their host.
   const isProbe = (path: string) => path === paths.alive || path === paths.ready;
 

@@ -16,7 +16,7 @@ import type { Provider } from '../providers/provider.ts';
 import { createStreams } from '../resources/streams.ts';
 import { deriveKeysFromFile } from '../sealing/keys.ts';
 
-/** How to make the server usable, by its reason. */
+/** How to make the server usable, by the reason why it is not. */
 const fixes: Readonly<Record<string, string>> = {
   NOAUTH: 'give the password of the server',
   WRONGPASS: 'correct the user or the password',

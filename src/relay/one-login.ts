@@ -110,6 +110,7 @@ export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failur
   ];
   return {
     startUrl,
+    /** Resolves to the provider's grant, or to the failure of the login. */
     ended,
     frontEnd,
     listener: createListener(config, endpoints, answerInPlace),
@@ -147,18 +148,18 @@ function createListener(
   endpoints: readonly Endpoint[],
   answerInPlace: ReturnType<typeof failurePage>,
 ): RequestListener {
-  const context = { createOriginWarning: () => passOn, rateLimits: [] };
+  const context = { createOriginWarning: () => callNext, rateLimits: [] };
   const app = createKoa({ stopping: false }, answerInPlace);
   const { pathname } = new URL(baseUrl);
   const exists = (path: string) => endpoints.some((endpoint) => endpoint.path === path);
   if (pathname !== '/') app.use(removeBasePath(pathname, exists));
   app.use(createRouter(endpoints, context).routes());
-  const nothing = { path: '', action: undefined, readers: noPages, isLimited: false } as const;
-  app.use(createHandler({ ...nothing, handle: failNotFound }, context));
+  const anyOtherPath = { path: '', action: undefined, readers: noPages, isLimited: false } as const;
+  app.use(createHandler({ ...anyOtherPath, handle: failNotFound }, context));
   return app.callback();
 }
 
-const passOn: Endpoint['handle'] = (_, next) => next();
+const callNext: Endpoint['handle'] = (_, next) => next();
 
 function failNotFound(): never {
   throw new RelayError('not_found');

@@ -120,8 +120,8 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   const states = createStates(keys.state, audience, binding);
   const peekLogin = createPeekLogin(states, callbackUri);
   const grants = createGrants(keys, audience, binding, memory.grants, now);
-  const createProtection = (check: Exclude<typeof stateCheck, 'off'>, checked: typeof states) =>
-    createLoginProtection({ baseUrl, callbackUri, stateCheck: check }, checked, now);
+  const createProtection = (check: Exclude<typeof stateCheck, 'off'>, checkedStates: typeof states) =>
+    createLoginProtection({ baseUrl, callbackUri, stateCheck: check }, checkedStates, now);
   const protection = stateCheck === 'off' ? undefined : createProtection(stateCheck, states);
   const consentStates = createStates(keys.consent, audience, binding, 'consent');
   const frontEndConfigs = frontEndsOfRegistration(config, registered);

@@ -5,7 +5,7 @@ import type { Refreshes } from '../grants/refresh-once.ts';
 import { type Context, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
-import { presentFields } from '../oauth/extra-fields.ts';
+import { pickPresentFields } from '../oauth/extra-fields.ts';
 import { type RevocableTokens, splitTokens } from '../oauth/revocation.ts';
 import type { SessionContent } from '../session/sessions.ts';
 import { renewTokens } from './admission.ts';
@@ -76,7 +76,7 @@ function describe({ secondsLeft }: SessionRequests, opened: OpenSession) {
   const { session, registration } = opened;
   const left = secondsLeft(opened);
   return {
-    ...presentFields(session.extraFields, registration.provider),
+    ...pickPresentFields(session.extraFields, registration.provider),
     provider: registration.name,
     expires_in: Number.isFinite(left) ? Math.floor(left) : undefined,
     renewable: session.refreshToken !== undefined,

@@ -3,7 +3,7 @@ import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
-import { type ExtraFields, presentFields } from '../oauth/extra-fields.ts';
+import { type ExtraFields, pickPresentFields } from '../oauth/extra-fields.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import { type MachineRequest, machineDetail } from './authenticate-machine.ts';
 import { type EndpointRequest, expectOrigin, frontEndEndpoint, requireParameter } from './front-end-endpoint.ts';
@@ -34,7 +34,7 @@ export function tokenEndpoint(served: Served): Handler {
     const onFailure = frontEnd.resources.length > 0 ? failTemporarily : undefined;
     const granted = await grantsOfPeople[type](request).catch(onFailure);
     ctx.set('DPoP-Nonce', served.grants.nonces.current());
-    answerWithToken(ctx, granted, presentFields(granted.extraFields, request.registration.provider));
+    answerWithToken(ctx, granted, pickPresentFields(granted.extraFields, request.registration.provider));
   };
   return frontEndEndpoint(served, serve, serveMachine);
 }

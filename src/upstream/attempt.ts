@@ -11,7 +11,7 @@ import type { UpstreamRequest, UpstreamResponse } from './messages.ts';
 export interface Call {
   readonly request: Omit<UpstreamRequest, 'endpoint'>;
   readonly mostBytes: number;
-  /** Starts the timeout of an attempt. @returns stops it */
+  /** Starts the timeout of an attempt. @returns a function that stops the timeout */
   startTimeout(giveUp: (code: FailureCode) => void): () => void;
   /** Called before the first byte of the request is written. */
   onSending(): void;

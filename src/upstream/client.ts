@@ -21,6 +21,7 @@ const streamRules = {
     mostBytes: limits.apiResponseSize,
     startTimeout: startApiTimeout,
     headers: defaultHeaders,
+    // The limit of Node.js.
     headSize: undefined,
   },
   resource: {
@@ -70,7 +71,8 @@ export function createUpstreamClient(settings: {
   const webSocketAttempt = [pool.unpooled];
   const room = createRoom(concurrentCalls, destination);
 
-  function attemptsFor(request: Omit<StreamedRequest, 'holder' | 'evict'>): readonly Agents[] {
+  /** Returns the agents of each attempt, in order. */
+  function agentsForAttempts(request: Omit<StreamedRequest, 'holder' | 'evict'>): readonly Agents[] {
     if (request.webSocket) return webSocketAttempt;
     return isRepeatable(request) ? repeatableAttempts : singleAttempt;
   }
@@ -127,7 +129,7 @@ export function createUpstreamClient(settings: {
         request: { ...request, headers: { ...ownHeaders, ...request.headers } },
         mostBytes,
         headSize,
-        attempts: attemptsFor(request),
+        attempts: agentsForAttempts(request),
         startTimeout: startTimeout.bind(undefined, timeout),
         ...startRecord(destination, freeRoom, observe),
       };
@@ -146,7 +148,7 @@ function isRepeatable({ method, body }: Pick<StreamedRequest, 'method' | 'body'>
   return body === undefined && method !== 'POST' && method !== 'PATCH';
 }
 
-/** Starts the record of a call, which is observed at its end. @param freeRoom gives the call's place back */
+/** Starts the record of a call, which is observed at its end. @param freeRoom called at its end */
 function startRecord(endpoint: Endpoint, freeRoom: () => void, observe: ObserveCall): Pick<Call, 'onSending' | 'end'> {
   const start = performance.now();
   let isSent = false;

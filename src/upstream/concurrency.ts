@@ -31,6 +31,7 @@ export function createRoom(most: number, destination: 'api' | 'resource' = 'api'
   const countersFor = (endpoint: Endpoint) =>
     counters.filter(({ endpoints }) => endpoints === 'all' || endpoints.includes(endpoint));
   const transfers = createCountedTransfers();
+  // The last share is that of the API alone.
   const mostToApi = counters.at(-1)?.most ?? most;
   /** From this number of transfers on, slow ones are ended to make room. */
   const crowdedFrom = mostToApi / 2;
@@ -42,7 +43,7 @@ export function createRoom(most: number, destination: 'api' | 'resource' = 'api'
     if (isFull(endpoint)) throw new RelayError('overloaded');
   }
 
-  /** Takes room for one call. @returns frees it; to be called once @throws {RelayError} `overloaded` */
+  /** Takes room for one call. @returns a function that frees it, to be called once @throws {RelayError} `overloaded` */
   function take(endpoint: Endpoint): () => void {
     expect(endpoint);
     const taken = countersFor(endpoint);
@@ -58,7 +59,7 @@ export function createRoom(most: number, destination: 'api' | 'resource' = 'api'
     /**
      * Takes room for a transfer, within its share. Another transfer may be ended for it.
      *
-     * @returns frees the room; to be called once
+     * @returns a function that frees the room, to be called once
      * @throws {RelayError} `overloaded`
      */
     takeForTransfer(transfer: CountedTransfer): () => void {
@@ -73,6 +74,7 @@ export function createRoom(most: number, destination: 'api' | 'resource' = 'api'
         free();
       };
     },
+    // The first share is that of all calls.
     inFlight: () => counters[0]?.inFlight ?? 0,
   };
 }
@@ -103,12 +105,12 @@ function makeRoomAtApi(
 }
 
 /**
- * Finds the transfer to end: the slowest of those whose holder has more transfers than the newcomer's. So nobody can
+ * Finds the transfer to end: the slowest transfer whose holder has more transfers than the newcomer's. So nobody can
  * end other people's transfers by asking often. A person who is known counts as one holder, however many sessions they
  * have.
  *
  * @param kinds what counts as a holder
- * @param mayBeFast whether even a fast one may be ended, because the room is needed
+ * @param mayBeFast whether even a fast transfer may be ended, because the room is needed
  */
 function findTransferToEnd(
   newcomer: CountedTransfer,

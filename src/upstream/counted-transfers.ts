@@ -1,6 +1,6 @@
 /** The people and places whose shares a transfer counts towards. */
 export interface Holder {
-  /** A session, or the login of a token. Undefined for a browser at a resource. */
+  /** A session, or the login of a token. Undefined for a browser at a resource, whose pages load many files at once. */
   readonly session: string | undefined;
   /** The client address, unless it may be a proxy's. */
   readonly address: string | undefined;

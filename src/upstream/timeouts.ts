@@ -10,7 +10,7 @@ export interface TransferTimeout {
   /** Called when bytes of a body have moved in either direction. */
   renew(bytes?: number): void;
   /** Called when the head of the response has arrived. */
-  answered(): void;
+  onAnswered(): void;
   stop(): void;
   /** Bytes a minute that the client reads or sends, at most `limits.apiOrdinaryPace`. */
   pace(): number;
@@ -20,7 +20,7 @@ export interface TransferTimeout {
  * Gives up at the deadline, even if a part of the response has arrived.
  *
  * @param deadline milliseconds, on the clock of `performance`
- * @returns stops the clock
+ * @returns a function that stops the clock
  */
 export function startDeadline(deadline: number, giveUp: (code: FailureCode) => void): () => void {
   const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()), 'provider_timeout');
@@ -37,7 +37,7 @@ let checkTimer: NodeJS.Timeout | undefined;
  * Calls `check` at each interval. One timer serves all transfers, because a thousand timers would keep waking the
  * process.
  *
- * @returns stops the checks
+ * @returns a function that stops the checks
  */
 function checkRegularly(check: () => void): () => void {
   checks.add(check);
@@ -80,6 +80,7 @@ function createPaceMeter() {
  * as long as both sides want, unless the client reads more slowly than `limits.apiPace` what the server sends.
  *
  * @param silence milliseconds until the head without a byte of the request
+ * @param clientsTurn returns the action of the client that the transfer waits for
  * @param giveUp called at most once
  */
 export function startGatewayTimeout(
@@ -108,7 +109,7 @@ export function startGatewayTimeout(
       meter.count(bytes);
       if (!isAnswered) silenceTimer.refresh();
     },
-    answered() {
+    onAnswered() {
       isAnswered = true;
       clearTimeout(silenceTimer);
     },
@@ -122,6 +123,7 @@ export function startGatewayTimeout(
  * call may take `limits.apiCallTime`.
  *
  * @param silence milliseconds between two renewals while the transfer waits for the API
+ * @param clientsTurn returns the action of the client that the transfer waits for
  * @param giveUp called at most once
  */
 export function startApiTimeout(
@@ -154,5 +156,5 @@ export function startApiTimeout(
     meter.count(bytes);
     silenceTimer.refresh();
   };
-  return { renew, answered: renew, pace: meter.pace, stop };
+  return { renew, onAnswered: renew, pace: meter.pace, stop };
 }

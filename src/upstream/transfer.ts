@@ -18,7 +18,7 @@ export interface StreamedCall {
   /** Undefined for the limit of Node.js. */
   readonly headSize: number | undefined;
   readonly attempts: readonly Agents[];
-  /** Starts the clock. @param clientsTurn the action of the client that the transfer waits for */
+  /** Starts the clock. @param clientsTurn returns the action of the client that the transfer waits for */
   startTimeout(clientsTurn: () => ClientsTurn, giveUp: (code: FailureCode) => void): TransferTimeout;
   /** Called before the first byte of the request is written. */
   onSending(): void;
@@ -87,7 +87,11 @@ export class Transfer {
     this.#fail(code);
   }
 
-  /** Ends a response that has begun as if it were complete. Earlier, it gives up. @param closing ends a WebSocket */
+  /**
+   * Ends a response as if it were complete. If its head has not arrived, it gives up.
+   *
+   * @param closing the code and reason that the client of a WebSocket is told
+   */
   finish(closing?: Closing): void {
     if (this.#incoming === undefined) {
       this.#fail('client_gone');
@@ -209,7 +213,7 @@ export class Transfer {
       return;
     }
     this.#incoming = incoming;
-    this.#timeout?.answered();
+    this.#timeout?.onAnswered();
     incoming.on('error', (error) => this.#fail('provider_unreachable', errorCode(error)));
     const hasBody = !cannotHaveBody(this.#call.request.method, status);
     const response = { status, headers, hasBody, send: () => this.#sendToClient(), discard: () => this.#discardRest() };
@@ -233,7 +237,7 @@ export class Transfer {
       return;
     }
     this.#incoming = incoming;
-    this.#timeout?.answered();
+    this.#timeout?.onAnswered();
     // A silent WebSocket has no other sign of a server that has vanished.
     connection.setKeepAlive(true, limits.keepAliveTime);
     if (head.length > 0) connection.unshift(head);

@@ -392,7 +392,7 @@ describe('the time of the gateway', () => {
     const silent = wait(undefined);
     const answered = wait(undefined);
     mock.timers.tick(limits.streamHeadTime - 1);
-    answered.answered();
+    answered.onAnswered();
     answered.renew();
     expect(silent.given).to.be.empty;
     mock.timers.tick(10 * limits.streamHeadTime);
@@ -405,7 +405,7 @@ describe('the time of the gateway', () => {
     const drip = wait('send');
     const slow = wait('send');
     const answered = wait('send');
-    answered.answered();
+    answered.onAnswered();
     for (let minute = 0; minute < 2; minute += 1) {
       for (let turn = 0; turn < 6; turn += 1) {
         drip.renew(1000);
@@ -423,7 +423,7 @@ describe('the time of the gateway', () => {
     const drip = wait('read');
     const slow = wait('read');
     const waiting = wait(undefined);
-    for (const { answered } of [drip, slow, waiting]) answered();
+    for (const { onAnswered } of [drip, slow, waiting]) onAnswered();
     pass(slow, 2 * limits.apiPace, 120);
     expect(slow.given).to.be.empty;
     pass(drip, 1, 120);

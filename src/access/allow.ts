@@ -128,6 +128,7 @@ export function scopesOf(answers: readonly AccessAnswer[]): string[][] {
  * Adds to a part of a scope the words that the relay needs, as far as the whole scope has them.
  *
  * @param part undefined if the provider decides which scope it grants
+ * @param whole the configured or granted scope. No word is added that it does not have
  * @param needed lists of alternatives: one word of each list is enough
  */
 export function withNeededScopes(

@@ -31,7 +31,7 @@ export interface BrowserDoor {
   readonly grants: Grants;
 }
 
-/** A resource that opens to browsers, with a registration that logs its people in. */
+/** A place to log in at, before a resource opens to a browser: one of the registrations whose people may use it. */
 export interface DoorPlace {
   /**
    * The registration at one of its paths. `word` is the last part of the path, `title` the provider's name for people.
@@ -49,7 +49,7 @@ export interface DoorHost {
   readonly resource: Resource;
   readonly origin: string;
   readonly terms: BrowserTerms;
-  /** One for each registration, in the order in which people can choose them. */
+  /** The places to log in at, one for each registration, in the order in which people can choose them. */
   readonly places: readonly [DoorPlace, ...DoorPlace[]];
   /** The doors for bearer tokens. */
   readonly byToken: Doors;
@@ -62,7 +62,10 @@ export interface DoorHost {
   readonly now: Clock;
 }
 
-/** The place of a registration. Undefined if the resource does not serve it, for example after a reload. */
+/**
+ * Finds the place where the people of a registration log in. Undefined if the resource does not serve the registration,
+ * for example after a reload.
+ */
 export function findPlace(
   { places }: Pick<DoorHost, 'places'>,
   registration: string | undefined,
@@ -70,7 +73,10 @@ export function findPlace(
   return places.find(({ door }) => door.resource.registration === registration);
 }
 
-/** What the cookie of a browser holds, even if its login has ended. It asks nobody, so it does not fail. */
+/**
+ * Opens the cookie of a browser, even if its login has ended. It neither calls the provider nor asks the shared memory,
+ * so it does not fail.
+ */
 export function openEvenIfEnded(
   { cookies, places }: Pick<DoorHost, 'cookies' | 'places'>,
   ctx: Context,

@@ -100,6 +100,7 @@ const script = `
       if (at < 0) continue;
       const isHere = element.contains(unread);
       if (!isHere) {
+        // The note moves the lines of this part, so they must be seen anew.
         (element.querySelector('dt') ?? element).prepend(unread);
         strips.length = 0;
       }

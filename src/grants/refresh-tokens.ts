@@ -160,7 +160,11 @@ export function isStillGranted(
   return (mode === 'bearer' || thumbprint !== undefined) && now() < (loggedInAt + lifetime) * 1000;
 }
 
-/** Milliseconds until the last refresh token of a login expires. It may be a later token than the given one. */
+/**
+ * Milliseconds until the last refresh token of a login expires. It may be a later token than the given one.
+ *
+ * @param policy undefined if the front end gets no refresh tokens any more
+ */
 export function timeLeft(
   policy: RefreshPolicy | undefined,
   { loggedInAt, endsAt }: RefreshTokenContent,

@@ -69,7 +69,10 @@ export function recordCalls(client: UpstreamClient) {
   };
 }
 
-/** The purpose of a call. Its endpoint says more than the current purpose if it asks for memberships, or revokes. */
+/**
+ * The purpose of a call. Its endpoint says more than the current purpose if it revokes, or asks about access (`access`).
+ * But while the check asks who the person is (`user endpoint`), such a call belongs to that question.
+ */
 const purposeOf = ({ endpoint }: UpstreamRequest, current: string): string => {
   if (endpoint === 'access' && current !== 'user endpoint') return 'who may log in';
   return endpoint === 'revocation' ? 'revocation' : current;

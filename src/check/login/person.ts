@@ -136,6 +136,7 @@ function adviseOnIdToken({ describe, describeOfProvider }: Trial, fields: readon
 export function checkAddress(trial: Trial, record: Item | undefined): Finding[] {
   const { ok, warning } = findingsOn('e-mail address');
   const answer: AccessAnswer = trial.provider.access?.emails ?? openidAccess.emails;
+  // The record says nothing about addresses that the provider has in another answer (`from`).
   if (record === undefined || (answer.kind === 'values' && answer.from !== undefined)) return [];
   if (answer.kind !== 'values') {
     const setting = trial.describeOfProvider('userEmailVerified');

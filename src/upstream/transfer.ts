@@ -1,6 +1,6 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import { type ClientRequest, type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { acceptsWebSocket } from '../api-proxy/websocket.ts';
 import type { Closing } from '../api-proxy/websocket-frames.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
@@ -369,7 +369,7 @@ export class Transfer {
   #endClient(ending: 'complete' | RelayError): void {
     const { client } = this.#call.request;
     const rest = this.#takeUnwritten();
-    if (ending !== 'complete') client.destroy(ending);
+    if (ending !== 'complete') breakOff(client, ending);
     else if (this.#tunnel) this.#tunnel.close(this.#closing, () => client.end());
     else if (rest === undefined) client.end();
     else client.end(rest);
@@ -393,6 +393,16 @@ export class Transfer {
     const serverCanRead = !this.#sent?.writableNeedDrain;
     return this.#upload !== undefined && serverCanRead ? 'send' : undefined;
   }
+}
+
+/**
+ * Breaks off a response. If not even its head came, a browser would take the connection for an idle one that had died,
+ * and would send the request again, even a POST. An HTTP/1.0 client would take the head for the whole response.
+ */
+function breakOff(client: Writable, reason: RelayError): void {
+  const hasHeadToSend = client instanceof ServerResponse && !client.headersSent && !client.destroyed;
+  if (hasHeadToSend && client.req.httpVersion === '1.1') client.flushHeaders();
+  client.destroy(reason);
 }
 
 function ignore(): void {}

@@ -425,6 +425,31 @@ describe('the answer of a server behind the gateway', () => {
     }
   });
 
+  it('that breaks at once has a head, because a browser sends a POST again if it gets nothing', async () => {
+    const broken = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+    let closes = false;
+    const server = await serveTcp((socket) => {
+      const answer = () => (closes ? socket.end(broken) : socket.write(`${broken}no length`));
+      socket.on('error', () => {}).on('data', answer);
+    });
+    await relay().reload(relay().settings({}, server.port));
+    const head = `Host: ${authority}\r\nAuthorization: Bearer ${token}\r\nContent-Length: 1\r\n\r\na`;
+    const post = async (version: string) => {
+      const client = await RawConnection.open(relay().port);
+      await client.say(`POST /mcp HTTP/${version}\r\n${head}`).closed;
+      expect(relay().lines.at(-1)).to.include({ outcome: 'upstream_unreachable', ended: 'upstream' });
+      return client.heard;
+    };
+    const onlyHead = /^HTTP\/1\.1 200 OK\r\n.*Transfer-Encoding: chunked\r\n(?:.*\r\n)?\r\n$/is;
+    expect(await post('1.1')).to.match(onlyHead);
+    // An HTTP/1.0 client would take the head for the whole answer.
+    expect(await post('1.0')).to.equal('');
+    closes = true;
+    expect(await post('1.1')).to.match(onlyHead);
+    await server.close();
+    await relay().reload(relay().settings());
+  });
+
   it('is 502 if no client may get it', async () => {
     let bytes = '';
     const server = await serveTcp((socket) => {

@@ -47,7 +47,7 @@ const explanations: Readonly<Record<string, readonly [message: string, fix: stri
   CERT_NOT_YET_VALID: ['the certificate is not valid yet, if the clock of this machine is right', 'check the clock'],
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'the certificate is for another host name',
-    'check the host name; somebody else may be answering for it',
+    'check the host name, and whether the certificate has it; somebody else may be answering for it',
   ],
   'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     [

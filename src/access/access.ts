@@ -34,7 +34,7 @@ interface Verdict {
 export interface Evidence {
   readonly accessToken: string;
   readonly idToken?: string | undefined;
-  /** The login at which this is asked. Undefined at a refresh. */
+  /** The login that asks who the person is. Undefined at a refresh. */
   readonly login?: { readonly nonce: string | undefined } | undefined;
   /** The `hashSubject` of the person who logged in. Undefined if it is not known. */
   readonly subjectId?: string | undefined;

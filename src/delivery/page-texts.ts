@@ -174,6 +174,7 @@ export function placeholdersOf(text: string): readonly string[] {
 /** The key of the text for a failure. Undefined if its detail is for developers. */
 export function keyOfFailure({ code, detail }: RelayError): string | undefined {
   const [key, keyOnceSpent] = keysOf(code);
+  // Only its detail shows whether the failure is one after which the code may be spent.
   if (pageTexts[keyOnceSpent] === detail) return keyOnceSpent;
   return key in pageTexts ? key : undefined;
 }

@@ -45,6 +45,7 @@ export function createPages(settings: PageSettings = {}) {
       const key = keyOfFailure(failure);
       const detailInEnglish = lang === 'en' ? detail : html`<span lang="en">${detail}</span>`;
       const operatorText = key !== undefined && texts[key] !== undefined ? fill(key) : undefined;
+      // The relay's own text of a failure for people is its detail. Other details are for developers, and in English.
       const relayText = key === undefined ? fill('failed_otherwise', { detail: detailInEnglish }) : detail;
       return html`${person && html`<p>${fill('logged_in_as', { person: html`<b><bdi>${person}</bdi></b>` })}</p>`}
 <p>${operatorText ?? relayText}</p>`;

@@ -40,11 +40,11 @@ export type IsGood = (accessToken: string) => boolean;
  * most results, so that one login cannot evict the results of all others.
  */
 export function createResults(now: Clock) {
-  /** By the refresh token that the result replaced. */
+  /** Results with a new refresh token, by the refresh token that they replaced. */
   const rotations = createExpiringMap<RefreshResult>(mostResults, now, true);
   /**
-   * By the refresh token in the result. They are repeated, so that a login that refreshes again and again does not use
-   * up the token requests that the provider allows the relay.
+   * The newest results, by the refresh token in the result. They are repeated, so that a login that refreshes again and
+   * again does not use up the token requests that the provider allows the relay.
    */
   const latest = createExpiringSecrets<RefreshResult>(repeatTime, mostResults, now);
   /**

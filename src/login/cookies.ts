@@ -169,8 +169,8 @@ function createSharedCookies(prefix: string, set: SetCookie, sharedCount: number
    * @param pending the cookies of pending logins, the oldest first
    */
   function namesToOverwrite(ctx: Context, pending: readonly string[]): string[] {
-    // Maps, because a request can contain thousands of made-up cookies and parts.
     const rankOfFree = -1;
+    // Maps, because a request can contain thousands of made-up cookies and parts.
     const ranksOfLogins = new Map(pending.map((name, rank) => [name, rank]));
     const ranksOfCookies = new Map<string, number>();
     for (const { name, id } of readParts(ctx)) {

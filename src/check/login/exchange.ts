@@ -88,7 +88,8 @@ function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provide
 
 /** Reports an answer that does not count if flags alone describe the provider, as the contract says. */
 function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): Finding[] {
-  // For a plain login with flags alone, this rule takes only what the contract says, otherwise every successful answer.
+  // If flags alone describe the provider, the rule of a plain login accepts only what the contract says. Any other rule
+  // accepts every successful answer.
   const { answerRule } = login.frontEnd;
   const fix = 'describe the provider in a configuration file: login-relay config migrate makes one of the flags';
   if (!answerRule.isAnswer(status)) {

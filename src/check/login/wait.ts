@@ -16,7 +16,7 @@ export interface Operator {
   say(text: string): void;
   /** Resolves when the operator stops the check. */
   readonly stopped: Promise<unknown>;
-  /** Milliseconds (default: ten minutes). */
+  /** Milliseconds to wait for the login (default: ten minutes). */
   readonly patience?: number;
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { findMissingScopes } from '../../src/check/access.ts';
 import { readFileConfig } from '../config/support/read.ts';
 import { bearer, check, resourcesRelay, secret } from './support/resources-relay.ts';
 
@@ -45,8 +46,9 @@ describe('docs/dashboard.md', () => {
     const read = [...blocks].filter((block) => !block.includes('tls-cert'));
     expect(read).to.have.length(4);
     for (const block of read) {
-      const { warnings } = readFileConfig(block, { files: Object.fromEntries(texts) });
+      const { warnings, config } = readFileConfig(block, { files: Object.fromEntries(texts) });
       expect(warnings).to.deep.equal([]);
+      expect(findMissingScopes(config)).to.deep.equal([]);
     }
   });
 });

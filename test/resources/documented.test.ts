@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { findMissingScopes } from '../../src/check/access.ts';
 import { readFileConfig } from '../config/support/read.ts';
 import { documented, documentedSnippets, resourceConfigs } from '../harness/project/shipped-pages.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
@@ -38,10 +39,14 @@ describe('docs/resources.md', () => {
     expect(resourceConfigs()).to.have.length(7);
     const withSecret = ofPage.replace('front-ends:', `${secretLine}$&`);
     const withMachines = ofPage + ofMachines.replace('front-ends:\n', '');
-    const withBrowsers = head.replace(/^trusted-proxies:.*\n/m, '') + ofBrowsers;
+    // Both pieces say which scope they need beside that of the first file.
+    const withOrganizations = head.replace('user:email', 'read:org user:email');
+    const withBrowsers = withOrganizations.replace(/^trusted-proxies:.*\n/m, '') + ofBrowsers;
     const withSeveral = head.replace(/^providers:.*/ms, '') + ofSeveral;
-    for (const text of [ofPage, withSecret, head + ofPrograms, withMachines, withBrowsers, withSeveral]) {
-      expect(readFileConfig(text, { files }).warnings).to.deep.equal([]);
+    for (const text of [ofPage, withSecret, withOrganizations + ofPrograms, withMachines, withBrowsers, withSeveral]) {
+      const { warnings, config } = readFileConfig(text, { files });
+      expect(warnings).to.deep.equal([]);
+      expect(findMissingScopes(config)).to.deep.equal([]);
     }
   });
 

@@ -310,10 +310,9 @@ describe('an application behind the relay, in a browser', () => {
       await person.visit(`${wiki}/`);
       relay().lines.length = 0;
       answer = streamed;
-      const open = person.open(`${wiki}/events`, events);
-      await eventually(async () => expect(got.at(-1)?.url).to.equal('/events'));
+      const stream = await person.listen(`${wiki}/events`, events);
       await end();
-      expect(`${(await open).body}`).to.equal('data: 1\n\n');
+      expect(`${(await stream.ended).body}`).to.equal('data: 1\n\n');
       await eventually(async () =>
         expect(relay().lines.some(({ ended, by }) => ended === why && by === 'cookie')).to.equal(true),
       );
@@ -321,14 +320,15 @@ describe('an application behind the relay, in a browser', () => {
   });
 
   it('goes on streaming after a reload that does not concern it', async () => {
+    let endStream = () => {};
     answer = (response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('data: 1\n\n');
-      setTimeout(() => response.end('data: 2\n\n'), 300);
+      endStream = () => response.end('data: 2\n\n');
     };
-    const open = person.open(`${wiki}/events`, [...fetching.slice(1), ['Accept', 'text/event-stream']]);
-    await eventually(async () => expect(got.at(-1)?.url).to.equal('/events'));
+    const { ended } = await person.listen(`${wiki}/events`, [...fetching.slice(1), ['Accept', 'text/event-stream']]);
     await relay().reload({ ...settings(), relay: `log-people: true\n${settings().relay}` });
-    expect(`${(await open).body}`).to.equal('data: 1\n\ndata: 2\n\n');
+    endStream();
+    expect(`${(await ended).body}`).to.equal('data: 1\n\ndata: 2\n\n');
   });
 });

@@ -370,19 +370,20 @@ describe('an application of several providers behind the relay', () => {
       registrations.map(async (registration) => {
         const person = relay().person(relay().port);
         await person.press(await person.visit(`${wiki}/`), 'provider', registration);
-        return { registration, answer: person.open(`${wiki}/events`, streaming) };
+        return await person.listen(`${wiki}/events`, streaming);
       }),
     );
-    await eventually(async () => expect([...streams.keys()].sort()).to.deep.equal(['provider:42', 'second:42']));
+    expect([...streams.keys()].sort()).to.deep.equal(['provider:42', 'second:42']);
     await relay().reload(relay().file({ provider: '[provider]', frontEnds: apart, more: upstream() }));
     const [first, second] = opened;
-    expect(`${(await second?.answer)?.body}`).to.equal('data: second:42\n\n');
+    expect(`${(await second?.ended)?.body}`).to.equal('data: second:42\n\n');
     streams.get('provider:42')?.end('data: still here\n\n');
-    expect(`${(await first?.answer)?.body}`).to.equal('data: provider:42\n\ndata: still here\n\n');
-    const ends = relay()
-      .lines.filter(({ ended }) => ended !== undefined)
-      .map(({ registration, ended }) => `${registration} ${ended}`);
-    expect(ends).to.include.members(['second reload', 'provider upstream']);
+    expect(`${(await first?.ended)?.body}`).to.equal('data: provider:42\n\ndata: still here\n\n');
+    const ends = () =>
+      relay()
+        .lines.filter(({ ended }) => ended !== undefined)
+        .map(({ registration, ended }) => `${registration} ${ended}`);
+    await eventually(async () => expect(ends()).to.include.members(['second reload', 'provider upstream']));
   });
 });
 

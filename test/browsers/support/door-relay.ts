@@ -157,6 +157,20 @@ export class DoorBrowser {
     return { status: 200, headers: {}, rawHeaders: [], body: Buffer.from(text) };
   }
 
+  /**
+   * Opens a stream of an application behind the relay.
+   *
+   * @returns when its first part has come, so that whatever ends the stream then does not end the request before
+   */
+  async listen(address: string, headers: Headers): Promise<{ readonly ended: Promise<Answer> }> {
+    const url = new URL(address);
+    const sent: Headers = [...headers, ['Cookie', this.jar.headerFor(url)]];
+    const { promise: hasBegun, resolve: onPart } = Promise.withResolvers<void>();
+    const ended = request(this.#relay.port, { path: url.pathname, authority: url.host, headers: sent, onPart });
+    await Promise.race([hasBegun, ended]);
+    return { ended };
+  }
+
   /** Opens a page, and follows its redirects. The provider grants each login at once. */
   async visit(address: string, headers: Headers = navigation): Promise<Page> {
     let url = new URL(address);

@@ -1,6 +1,5 @@
 import { type Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { buffer } from 'node:stream/consumers';
 import { tlsPorts } from '../system/variant.ts';
 
 /** A raw answer: nothing decoded, no redirect followed. */
@@ -27,11 +26,13 @@ export interface Sending {
   maxHeaderSize?: number;
   /** Sends the request again if the server has closed an idle connection, as browsers do. */
   repeatable?: boolean;
+  /** Called each time when a part of the answer's body has come, for streams that the test ends. */
+  onPart?: () => void;
 }
 
 /** Sends one request to this machine and reads the whole answer. Rejects if there is none. */
 export async function request(port: number, sending: Sending): Promise<Answer> {
-  const { authority = `127.0.0.1:${port}`, headers = [], body, repeatable, ...options } = sending;
+  const { authority = `127.0.0.1:${port}`, headers = [], body, repeatable, onPart, ...options } = sending;
   const isTls = tlsPorts.has(port);
   const outgoing = (isTls ? httpsRequest : httpRequest)({
     host: '127.0.0.1',
@@ -53,10 +54,15 @@ export async function request(port: number, sending: Sending): Promise<Answer> {
     if (repeatable && wasClosed && !options.signal?.aborted) return await request(port, sending);
     throw error;
   }
+  const parts: Buffer[] = [];
+  for await (const part of response) {
+    parts.push(part);
+    onPart?.();
+  }
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
     rawHeaders: response.rawHeaders,
-    body: await buffer(response),
+    body: Buffer.concat(parts),
   };
 }

@@ -31,21 +31,19 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
 }
 
 /**
- * Judges a resource that was not reached. If people open it, this is a problem, because a wrong host in `url` has no
- * other symptom here.
+ * Judges a resource that was not reached. If people open it with browsers, this is a warning, because a wrong host in
+ * `url` has no other symptom here. It is no problem, because some networks do not lead back to their own public address.
  */
 function judgeUnreached({ upstream, browser }: ResourceConfig, answer: Unreached): Finding {
-  const { notChecked, problem, warning } = findingsOn('resource');
+  const { notChecked, warning } = findingsOn('resource');
   const { message, isOnThisMachine, errorCode } = answer;
-  const fix = `start ${upstream ? 'the relay' : browser ? 'its proxy' : 'it'}, or correct its url; ${answer.fix}`;
+  const server = browser ? 'its proxy' : 'it';
+  const fix = `start ${upstream ? 'the relay' : server}, or correct its url; ${answer.fix}`;
   // The relay itself listens there, and may not have been started yet.
   const isRelayStopped = upstream !== undefined && errorCode === 'ECONNREFUSED';
   if (browser && !isOnThisMachine && !isRelayStopped && !failsOnlyHere(answer)) {
-    const ofThisMachine = 'if browsers reach it, and this machine does not, name the host in /etc/hosts here';
-    return problem(
-      `browsers have to reach it, and from here it was not reached: ${message}`,
-      `${fix}; ${ofThisMachine}`,
-    );
+    const ifTheyDo = 'if browsers reach it, name the host in /etc/hosts of this machine, so that it can be checked';
+    return warning(`browsers have to reach it, and from here it was not reached: ${message}`, `${fix}; ${ifTheyDo}`);
   }
   const onlyForOthers = explainIfOthersMayReach(browser ? 'browsers' : 'clients', answer);
   return onlyForOthers === undefined ? warning(message, fix) : notChecked(onlyForOthers, fix);

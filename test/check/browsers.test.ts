@@ -196,9 +196,14 @@ resources: ${ofResources}
       'its name cannot be resolved',
       `https://${noHost}/`,
       '',
-      /^problem \| browsers have to reach it, .*cannot be resolved \(w+\.example\) \| start its proxy, or correct its url/,
+      /^warning \| browsers have to reach it, .*cannot be resolved \(w+\.example\) \| start its proxy, or correct its url/,
     ],
-    ['its name is misspelt, and the relay itself is there', `https://${noHost}/`, 'upstream', /^problem /],
+    [
+      'its name is misspelt, and the relay itself is there',
+      `https://${noHost}/`,
+      'upstream',
+      /^warning \| browsers have to reach it/,
+    ],
     ['it is on this machine, and stopped', 'http://wiki.localhost:9/', '', /^warning .* \| start its proxy/],
   ];
   for (const [what, url, own, said] of unreached) {

@@ -44,8 +44,14 @@ export function hasRelayCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
 }
 
-/** Whether a cookie is the relay's. @param cookie name and value, as in a `Cookie` or `Set-Cookie` header */
-export const isRelayCookie = (cookie: string): boolean => /^[ \t]*(?:__Host-Http-)?lr_/i.test(cookie);
+/**
+ * Whether a cookie is the relay's. A cookie without a name counts as well, because a browser may send only its value,
+ * so that `=lr_door=x` comes back as `lr_door=x`.
+ *
+ * @param cookie name and value, as in a `Cookie` or `Set-Cookie` header
+ * @see RFC 6265bis §5.8.3
+ */
+export const isRelayCookie = (cookie: string): boolean => /^[ \t]*(?:=[ \t]*)?(?:__Host-Http-)?lr_/i.test(cookie);
 
 /** Removes the relay's cookies from a Cookie header, for the application behind it. */
 export function withoutRelayCookies(header = ''): string {

@@ -149,6 +149,9 @@ describe('an application behind the relay, in a browser', () => {
         'a=1; Path=/',
         `${doorCookie}=stolen; Path=/; Secure`,
         'lr_door_login_x=1',
+        // Without a name, a browser may send the value alone, which then is a name with a value.
+        '=lr_door_login_x=2',
+        ` = ${doorCookie}=stolen; Path=/; Secure`,
         'b=2',
       ]);
       response.setHeader('Content-Security-Policy', "default-src 'self'");

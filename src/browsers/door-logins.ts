@@ -45,7 +45,7 @@ const isInTime = (at: number, now: Clock) => now() - at <= times.login * 1000 &&
 export type DoorTickets = ReturnType<typeof createDoorTickets>;
 
 /**
- * The tickets with which logins of browsers start at the host of the login, for one resource at one registration.
+ * The tickets with which logins of browsers start on the relay's own host, for one resource at one registration.
  * Without a ticket, a script in the application could start a login with its own challenge, and redeem the code without
  * touching the cookie.
  */
@@ -107,8 +107,8 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
     },
     /**
      * Continues a login whose provider the person has chosen now. If the cookies of the login are gone, or half of its
-     * time is over, it begins another login with the same way back, so that there is time for the login at the provider.
-     * It never continues a renewal, because a refusal at another provider must not end the renewed login.
+     * time is over, it begins another login with the same way back, so that there is time for the login at the
+     * provider. It never continues a renewal, because a refusal at another provider must not end the renewed login.
      *
      * @returns the challenge of the continued login or of the new one
      */

@@ -8,7 +8,7 @@ import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionRequests } from '../routes/session-requests.ts';
 import { createHandler, type EndpointContext } from './endpoint.ts';
 
-/** Creates the paths below which requests pass to providers' APIs. @returns undefined if there are none */
+/** Creates the paths below which requests pass to providers' APIs. @returns undefined if no front end has any */
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   requests: SessionRequests | undefined,

@@ -78,9 +78,9 @@ export function createKoa(
   answerByDefault: AnswerFailure,
   first: readonly Handler[] = [],
 ): Koa<RequestState> {
-  // Otherwise, Koa reads NODE_ENV.
+  // Koa must not read NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });
-  // Otherwise, Koa writes broken connections to standard error. The log has a line for each.
+  // Koa must not write broken connections to standard error, because the log has a line for each.
   app.silent = true;
   for (const handler of first) app.use(handler);
   app.use(closeIfBodyUnread);

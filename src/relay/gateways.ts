@@ -28,7 +28,7 @@ interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
  *
  * @param resources the doors of each resource
  * @param hosts of the resources that open to browsers
- * @returns undefined if there are none
+ * @returns undefined if no resource is behind the relay
  */
 export function createGateways(
   { baseUrl, trustedProxies, behindUnknownProxy, logPeople }: Config,

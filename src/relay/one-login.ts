@@ -53,7 +53,7 @@ interface LoginSetup {
 export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failure: RelayError) => void) {
   const { config, registration, provider, upstream } = setup;
   // Nobody can guess the name, so only a person who reads the address on the operator's terminal can start the login.
-  // No other relay has a front end of this name, even with the same keys, so neither can end logins of the other.
+  // No other relay has a front end of this name, even with the same keys, so neither relay can end logins of the other.
   const name = `check-${randomBytes(16).toString('hex')}`;
   const frontEndConfig = { ...setup.frontEnd, name };
   // With new keys, it need not read the keys of the relay, and can open nothing that the relay has sealed.

@@ -24,6 +24,7 @@ interface Destination {
   readonly resource?: Resource | undefined;
 }
 
+/** The provider's tokens of a login, to revoke them, and as evidence of who the person is. */
 type Tokens = RevocableTokens & Evidence;
 
 /**
@@ -87,20 +88,20 @@ function failUnchecked(error: unknown): never {
  * @throws {RelayError} as the check of `createAdmissionCheck`, but never `token_invalid`
  */
 export async function admit(
-  place: Destination,
+  destination: Destination,
   ctx: Context,
   tokens: Omit<Tokens, 'login'>,
   nonce: string | undefined,
   areKeptAfter = (_error: unknown): boolean => false,
 ): Promise<Identity | undefined> {
   try {
-    return await createAdmissionCheck(place, ctx)?.({ ...tokens, login: { nonce } });
+    return await createAdmissionCheck(destination, ctx)?.({ ...tokens, login: { nonce } });
   } catch (error) {
     // The provider issued the token a moment ago, so it did not refuse the person.
     const failure = isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
     // The check itself has revoked the tokens of a refused person.
     const isRevoked = isFailure(error, 'access_refused');
-    if (!isRevoked && !areKeptAfter(failure)) revokeSilently(place.registration, tokens);
+    if (!isRevoked && !areKeptAfter(failure)) revokeSilently(destination.registration, tokens);
     throw failure;
   }
 }
@@ -132,7 +133,7 @@ export function failAtTokenEndpoint(error: unknown): never {
 }
 
 interface Renewal {
-  readonly place: Destination;
+  readonly destination: Destination;
   readonly ctx: Context;
   readonly refreshes: Refreshes;
   /**
@@ -153,10 +154,10 @@ interface Renewal {
  * @throws {RelayError} `access_ended`, `refresh_refused`, `access_unchecked`, or why the refresh failed
  */
 export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshed; identity?: Identity | undefined }> {
-  const { place, ctx, refreshes, subjectId, refresh, address } = renewal;
-  const { registration } = place;
+  const { destination, ctx, refreshes, subjectId, refresh, address } = renewal;
+  const { registration } = destination;
   const { refreshToken, accessToken = '' } = renewal.tokens;
-  const admissionCheck = createAdmissionCheck(place, ctx);
+  const admissionCheck = createAdmissionCheck(destination, ctx);
   // The check leaves its result here, because `refreshOnce` returns only the tokens.
   let identity: Identity | undefined;
   const check =

@@ -41,7 +41,7 @@ async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
     startAt(only, host, ctx, state, prompt);
     return;
   }
-  // Another tab has logged in, or a reload has left one provider: the page itself starts the login there.
+  // Another tab has logged in, or a reload has left only one provider. Then the page itself starts the login.
   if (another === undefined || (prompt === undefined && (await recordIfLoggedIn(host, ctx, login)))) {
     redirectThroughProxy(ctx, origin + (login?.wayBack ?? '/'));
     return;

@@ -21,7 +21,7 @@ export async function endAtDoors(
   await grants.endedLogins.end(login, longest * 1000, machine);
 }
 
-/** Ends the refreshes of a login. @returns its newest tokens to revoke: another tab may have refreshed it just now */
+/** Ends the refreshes of a login. @returns its newest tokens, which another tab may just have got, to revoke them */
 export async function endRefreshes(
   place: Place,
   { login, thumbprint, providerToken }: RefreshTokenContent,

@@ -74,8 +74,8 @@ interface Entry extends Pick<Stream, 'door' | 'opened' | 'mayStayAt'> {
 export function gateway(doors: Doors, upstream: Upstream, context: GatewayContext, host?: DoorHost): Handler {
   const { streams } = context;
   const [{ resource }] = doors;
-  const rulesForPrograms = passAsApi(resource, upstream);
-  const rulesForBrowsers = passAsApplication(resource, upstream);
+  const rulesForPrograms = createRulesForPrograms(resource, upstream);
+  const rulesForBrowsers = createRulesForBrowsers(resource, upstream);
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
     const entry = host === undefined ? await enterByToken(ctx, doors) : await enterByTokenOrCookie(host, ctx);
@@ -147,8 +147,8 @@ const publicAddress = ({ host, protocol }: URL) => ({
   'x-forwarded-proto': protocol.slice(0, -1),
 });
 
-/** A token opens an API, whose responses must not act as pages or set cookies. */
-function passAsApi(resource: Resource, upstream: Upstream): PassRules {
+/** The rules for programs. Their token opens an API, whose responses must not act as pages or set cookies. */
+function createRulesForPrograms(resource: Resource, upstream: Upstream): PassRules {
   const publicUrl = new URL(resource.url);
   const way = { path: publicUrl.pathname, url: new URL(upstream.url) };
 
@@ -178,10 +178,10 @@ function passAsApi(resource: Resource, upstream: Upstream): PassRules {
 }
 
 /**
- * A cookie opens a whole application, which has its host to itself. So its pages, cookies, redirects, policies, and
- * even its own login pass. The cookies of the relay pass in neither direction.
+ * The rules for browsers. Their cookie opens a whole application, which has its host to itself. So its pages, cookies,
+ * redirects, policies, and even its own login pass. The cookies of the relay pass in neither direction.
  */
-function passAsApplication(resource: Resource, upstream: Upstream): PassRules {
+function createRulesForBrowsers(resource: Resource, upstream: Upstream): PassRules {
   const publicUrl = new URL(resource.url);
   const base = new URL(upstream.url);
   return {
@@ -274,8 +274,8 @@ function knownIdentityHeaders(opened: AccessTokenContent): Readonly<Record<strin
 /**
  * The provider's token in a token for the resource.
  *
- * @throws {RelayError} `resource_token_expired` if there is none, because the resource was configured without it when
- *   the token was issued; `token_malformed` if a header cannot carry it
+ * @throws {RelayError} `resource_token_expired` if the token has none, because the resource was configured without it
+ *   when the token was issued; `token_malformed` if a header cannot carry it
  */
 function requireProviderToken({ providerToken }: AccessTokenContent): string {
   if (providerToken === undefined) throw new RelayError('resource_token_expired');

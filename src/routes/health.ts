@@ -13,8 +13,8 @@ export type Readiness = ReturnType<typeof createReadiness>;
  * Decides whether the relay is ready for requests.
  *
  * @param policy whether the relay is ready once `any` provider is known, or only once `all` are
- * @param isMemoryAway reported, but no reason to be unready: without the shared memory, requests are still better
- *   served than refused
+ * @param isMemoryAway reported, but no reason to be unready, because it is better to serve requests without the shared
+ *   memory than to refuse them
  */
 export function createReadiness(
   providers: readonly AwaitedProvider[],

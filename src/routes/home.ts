@@ -5,8 +5,8 @@ import type { Handler } from '../http/context.ts';
 import type { Readiness } from './health.ts';
 
 /**
- * `GET /`: tells visitors of the login host that a relay runs here. Programs get the same page, because a balancer that
- * probes `/` would take the host for dead if it got a 404.
+ * `GET /`: tells visitors of the relay's own host that a relay runs here. Programs get the same page, because a
+ * balancer that probes `/` would take the host for dead if it got a 404.
  *
  * @param frontendUrl the page to link to; undefined if there are several
  */

@@ -54,7 +54,7 @@ function authenticateServer(
   return isCorrect ? found : undefined;
 }
 
-/** Hashed, because `timingSafeEqual` only compares buffers of the same length. */
+/** Hashes a secret, because `timingSafeEqual` only compares buffers of one length. */
 const hashSecret = (secret: string) => Buffer.from(hashKey(secret));
 
 /** Describes a token to the server of a resource. A token that opens no door of the resource is inactive. */

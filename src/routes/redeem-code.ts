@@ -36,8 +36,8 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   });
   const redemption: Redemption = {
     key,
-    // Bound to the whole login. Otherwise, somebody who got hold of the provider's code could put it into a login of
-    // their own, and get the kept answer.
+    // The kept answer is bound to the whole login. Otherwise, somebody who got hold of the provider's code could put it
+    // into a login of their own, and get the kept answer.
     binding: hashKey(frontEnd.audience, JSON.stringify(login), thumbprint),
     client: frontEnd.audience,
     left,
@@ -121,7 +121,7 @@ async function admitAndGrant(
   return grantFirstToken(request, grantee, token, identity, terms);
 }
 
-/** Whether the same redemption may succeed later. */
+/** Whether the redemption may succeed if the client repeats it. */
 function isTemporary(error: unknown): boolean {
   return error instanceof RelayError && error.oauthError === 'temporarily_unavailable';
 }

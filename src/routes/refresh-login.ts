@@ -95,7 +95,7 @@ async function renewAtProvider(request: EndpointRequest, { content, owner }: Ope
   const scope = scopeToRefresh(content, grantee, parameters.scope);
   try {
     return await renewTokens({
-      place: grantee,
+      destination: grantee,
       ctx,
       refreshes: grants.refreshes,
       tokens: providerToken,

@@ -48,7 +48,7 @@ export async function renewSession(
   const { session, frontEnd, registration } = opened;
   refreshes.count(session.id);
   const { tokens } = await renewTokens({
-    place: opened,
+    destination: opened,
     ctx,
     refreshes,
     tokens: session,

@@ -25,8 +25,8 @@ export type SessionLookup = ReturnType<typeof createSessionLookup>;
 /** Looks up the user of a session at the provider, for `GET /api/user`. */
 export function createSessionLookup(requests: SessionRequests, refreshes: Refreshes, now: Clock) {
   /**
-   * The ids of sessions whose renewed token the provider refused as well. They are not renewed again for a while:
-   * otherwise, a page that keeps asking would use up the refreshes of its login.
+   * The ids of sessions whose renewed token the provider refused as well. They are not renewed again for a while.
+   * Otherwise, a page that keeps asking would use up the refreshes of its login.
    */
   const renewedInVain = createExpiringSecrets<true>(vainTime, mostVain, now);
 

@@ -60,8 +60,8 @@ export function createSessionRequests(
    * Finds the front end of a request: the front end that `client_id` names, or else the only front end of the page's
    * origin, or without an origin the only front end with sessions.
    *
-   * Only its own page passes, against CSRF: browsers attach cookies to requests of other pages, but a page of another
-   * origin cannot send the required header without a preflight, which the relay refuses to it.
+   * Only its own page passes. This prevents CSRF, because browsers attach cookies to requests of other pages, but a
+   * page of another origin cannot send the required header without a preflight, which the relay refuses to it.
    *
    * @param name the name of the front end, if the path decides it
    * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
@@ -71,8 +71,8 @@ export function createSessionRequests(
   function requireFrontEnd(ctx: Context, name?: string): SessionFrontEnd {
     const { headers } = ctx.req;
     if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
-    // Against DNS rebinding: an attacker may point a name of their own at this machine, so that their page has the same
-    // origin as the relay.
+    // Prevents DNS rebinding. An attacker may point a name of their own at this machine, so that their page has the
+    // same origin as the relay.
     if (!namesHost(headers.host, base)) throw new RelayError('host_foreign');
     const origin = originOfPage(headers, base);
     const frontEnd = finder.require(name ?? readQuery(ctx)['client_id'], origin);

@@ -40,7 +40,7 @@ async function lookUpRecord(ctx: Context, accessToken: string, find: FindRegistr
   const registration = source.current();
   const lookUp = (isLimited: boolean) => {
     // A limited call continues if the client hangs up, or the client could avoid the limit by hanging up early. If the
-    // client has gone before the call, there is none.
+    // client has gone before the call, no call is made.
     const mayAbort = !isLimited || ctx.res.closed;
     const signal = mayAbort ? clientGoneSignal(ctx) : undefined;
     return registration.lookUpUser(accessToken, recordCall(ctx), signal);

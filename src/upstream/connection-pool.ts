@@ -60,8 +60,8 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
     },
     /**
      * Waits until Node.js has read what arrived on idle connections, and closed those with unsolicited bytes.
-     * Otherwise, a busy event loop would reuse such a connection, and take the bytes for the response: another person's
-     * record.
+     * Otherwise, a busy event loop would reuse such a connection, and take the bytes for the response. They may be
+     * another person's record.
      */
     async dropPoisonedConnections(): Promise<void> {
       const hasIdle = ({ freeSockets }: HttpAgent | HttpsAgent) => Object.keys(freeSockets).length > 0;

@@ -14,7 +14,7 @@ import type { UpstreamResponse } from './messages.ts';
 
 const mostRedirects = 3;
 
-/** Failures of the issuer itself. Its other address would fail as well. */
+/** Failures of the issuer itself, after which its other address would fail as well. */
 const issuerFailures: ReadonlySet<DiscoveryFailure> = new Set(['unreachable', 'timeout', 'overloaded']);
 
 /**

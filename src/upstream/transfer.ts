@@ -115,7 +115,7 @@ export class Transfer {
     this.#startAttempt();
   }
 
-  /** Starts the next attempt. The call fails if there is none left. */
+  /** Starts the next attempt. The call fails if no attempt is left. */
   #startAttempt(): void {
     const agents = this.#attempts.shift();
     if (agents === undefined) {
@@ -207,7 +207,7 @@ export class Transfer {
   /** Gives the response to the caller, who decides whether its body is sent to the client. */
   #onResponse(incoming: IncomingMessage): void {
     const { statusCode: status = 0, headers } = incoming;
-    // The server switches protocols, but does not name one. Otherwise, Node.js would have emitted `upgrade`.
+    // The server does not name the new protocol. If it did, Node.js would have emitted `upgrade`.
     if (status === 101) {
       this.#fail('provider_answer_unusable', undefined, status);
       return;

@@ -13,7 +13,7 @@ import type { Ask } from './ask-for-values.ts';
 import { askIfAllowed } from './ask-if-allowed.ts';
 import { type Item, textIn } from './fields.ts';
 import { expectSubject, readIdToken } from './id-token.ts';
-import { askForIdentity, type Identity, type IdentityQuestion } from './identity.ts';
+import { askForIdentity, type Identity, type IdentityQuestion, idIn } from './identity.ts';
 
 /** Milliseconds for which a verdict is kept. */
 const verdictTime = 60_000;
@@ -24,6 +24,8 @@ interface Verdict {
   readonly refusedBy: number | undefined;
   /** The name of the account, to be shown to the person. */
   readonly person: string | undefined;
+  /** The id of a refused person, for the log. Undefined if the record alone does not say it. */
+  readonly refusedId?: string | undefined;
   /** Undefined if the identity was not asked for, or the person is refused. */
   readonly identity: Identity | undefined;
   /** The fields that the refusing rules read, each with the reason why it does not match. Undefined if they read none. */
@@ -141,7 +143,7 @@ function createProviderQuestions({ lookUpUser, askAccess }: Endpoints, by: Acces
     const { access } = by.provider;
     const person = accountNameIn(record, access);
     const refusal = await findRefusal(allows, access, record, ask);
-    if (refusal !== undefined) return { ...refusal, person, identity: undefined };
+    if (refusal !== undefined) return { ...refusal, person, refusedId: idIn(record, access), identity: undefined };
     const identity = question && (await askForIdentity(question, access, record, ask));
     return { refusedBy: undefined, person, identity };
   };

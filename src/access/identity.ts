@@ -93,11 +93,21 @@ export async function askForIdentity(
   };
 }
 
+/** The id of a person, as far as the record says it without a question. */
+export function idIn(record: Item, access: AccessAnswers = openidAccess): string | undefined {
+  const users: AccessAnswer = access.users ?? openidAccess.users;
+  if (users.kind !== 'values' || users.from !== undefined) return undefined;
+  const id = joinedTextIn(record, users.fields);
+  return id !== undefined && mayBePersons(id) ? id : undefined;
+}
+
+const mayBePersons = (id: string) => id.isWellFormed() && !isMachineId(id);
+
 /** Reads the id of a person. @throws {RelayError} `identity_unknown` if it is missing, or has the form of a machine's id */
 async function askForId(users: ValueSource, record: Item, ask: Ask): Promise<string> {
   const [id] =
     users.from === undefined ? [joinedTextIn(record, users.fields)] : await askForValues(users, record, ask, false);
-  if (id?.isWellFormed() && !isMachineId(id)) return id;
+  if (id !== undefined && mayBePersons(id)) return id;
   throw unknownIdentity(users.fields.map((field) => ({ field, reason: faultIn(record, field) ?? 'shape' })));
 }
 

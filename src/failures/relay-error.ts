@@ -49,6 +49,8 @@ export class RelayError extends Error {
   readonly person: string | undefined;
   /** The beginning of an unknown value in the request. Only the log shows it. */
   readonly asked: string | undefined;
+  /** The values that the request could have had in place of the unknown one. Only the log shows them. */
+  readonly known: readonly string[] | undefined;
   /** The fields of the person's record that do not count. */
   readonly fields: readonly FieldFault[] | undefined;
 
@@ -74,6 +76,7 @@ export class RelayError extends Error {
     this.providerError = options.providerError;
     this.person = options.person;
     this.asked = options.asked;
+    this.known = options.known;
     this.fields = options.fields;
   }
 
@@ -91,9 +94,16 @@ type FailureOptions = {
   /** Milliseconds after which the caller may try again. */
   readonly retryIn?: number | undefined;
 } & {
-  readonly [Name in 'status' | 'detail' | 'headers' | 'oauthError' | 'providerError' | 'person' | 'asked' | 'fields']?:
-    | RelayError[Name]
-    | undefined;
+  readonly [Name in
+    | 'status'
+    | 'detail'
+    | 'headers'
+    | 'oauthError'
+    | 'providerError'
+    | 'person'
+    | 'asked'
+    | 'known'
+    | 'fields']?: RelayError[Name] | undefined;
 };
 
 /**

@@ -42,7 +42,8 @@ export const resourceFailures = {
   },
   host_unknown: {
     status: 421,
-    detail: 'This host is neither that of the login nor that of a resource. Does a proxy change it?',
+    detail:
+      'This address is at another host of the relay, or this host is not one of them. The log of the relay names the host of the request, and the hosts that the relay knows.',
   },
   resource_token_misplaced:
     'Send one access token, in one Authorization header, as "Bearer", a space, and the token. Never put it into the query.',

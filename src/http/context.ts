@@ -54,6 +54,10 @@ export interface RequestState {
   webSocket?: { readonly received: number; readonly sent: number } | undefined;
   /** The value that the request asked for, if the failure names it. */
   asked?: string | undefined;
+  /** The values that the request could have had instead. */
+  known?: readonly string[] | undefined;
+  /** The address of a proxy that did not say which request it asks about; `unix` behind a Unix socket. */
+  peer?: string | undefined;
   /** The fields of the person's record that are missing or unusable, without their values. */
   fields?: readonly FieldFault[] | undefined;
   /** The stack frames of an unexpected error, without its message. */

@@ -61,6 +61,7 @@ export function errorResponder(answerByDefault: AnswerFailure): Handler {
       ctx.state.failure = failure.code;
       ctx.state.providerError = failure.providerError;
       ctx.state.asked = failure.asked;
+      ctx.state.known = failure.known;
       ctx.state.fields = failure.fields;
       answer(ctx, failure);
     }

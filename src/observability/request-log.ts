@@ -1,10 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { elapsedSince } from '../clock.ts';
 import type { FailureCode } from '../failures/relay-error.ts';
+import { unixSocketWord } from '../http/client-address.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
+import type { createLoggedAddresses } from './logged-address.ts';
 import { concernsLogin, hasFailed } from './request-effect.ts';
 
 const clientClosedRequest = 499;
@@ -44,13 +46,13 @@ export interface RequestRecord extends Readonly<Omit<RequestState, UnrecordedSta
  */
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],
-  clientAddress: (request: IncomingMessage) => string | undefined,
+  addresses: Pick<ReturnType<typeof createLoggedAddresses>, 'client' | 'neighbour'>,
   named: Readonly<Record<'registration' | 'frontEnd' | 'person', boolean>>,
 ): Middleware<RequestState> {
   return (ctx, next) => {
     const start = performance.now();
     // Read it now, because the socket loses it when the caller hangs up.
-    const address = clientAddress(ctx.req);
+    const address = addresses.client(ctx.req);
     let closed: Pick<RequestRecord, 'status' | 'durationMs' | 'outcome'> | undefined;
     let isHandled = false;
 
@@ -81,6 +83,8 @@ export function recordRequests(
         isProbe: state.isProbe,
         grant: state.grant,
         asked: state.asked,
+        known: state.known,
+        peer: state.peer === unixSocketWord ? unixSocketWord : addresses.neighbour(state.peer),
         stack: state.stack,
       };
       for (const observe of observers) observe(record);

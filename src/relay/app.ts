@@ -1,8 +1,9 @@
 import Router from '@koa/router';
 import Koa from 'koa';
+import type { DoorHost } from '../browsers/browser-door.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { closeIfBodyUnread } from '../http/body.ts';
-import { type Handler, inOrder, type RequestState } from '../http/context.ts';
+import { type Context, type Handler, inOrder, type RequestState } from '../http/context.ts';
 import { makePublic, type Readers } from '../http/cors.ts';
 import { type AnswerFailure, errorResponder, withFailureAnswer } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
@@ -19,6 +20,7 @@ import { createHandler, type Endpoint, type EndpointContext } from './endpoint.t
 import { createEndpoints, type EndpointDependencies } from './endpoints.ts';
 import { createGateways } from './gateways.ts';
 import { doorsOfResources } from './group-by-resource.ts';
+import { createHostFailure, findHostnames } from './known-hosts.ts';
 import { isGuessOfMetadata, pagesOfFrontEnds } from './readers.ts';
 
 /** The parts of the application. Their owner creates and closes them. */
@@ -39,16 +41,17 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const gateways = createGateways(config, resources, doorHosts, memory.streams, logger);
   const apiPaths = createApiPaths(config, sessionRequests, context);
   for (const { callbackPath } of served) memory.callbackPaths.set(callbackPath, true, Number.POSITIVE_INFINITY);
+  for (const { origin } of doorHosts)
+    memory.doorHostnames.set(new URL(origin).hostname, true, Number.POSITIVE_INFINITY);
   const loggedNames = {
     registration: served.length > 1,
     frontEnd: frontEnds.length > 1,
     person: config.logPeople,
   };
 
-  const logged = createLoggedAddresses(config.logClientAddress, config.trustedProxies);
   const app = createKoa(readiness, served[0].frontEnds.first.answerFailure, [
     sendPassedBodies,
-    recordRequests(observers, logged.client, loggedNames),
+    recordRequests(observers, createLoggedAddresses(config.logClientAddress, config.trustedProxies), loggedNames),
   ]);
   if (doorHosts.length > 0) app.use(createBrowserDoors(doorHosts, context));
   if (gateways !== undefined) app.use(gateways.route);
@@ -63,7 +66,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   if (apiPaths !== undefined) app.use(apiPaths.route);
   const infrequent = endpoints.filter(({ isFrequent }) => !isFrequent);
   app.use(createRouter(infrequent, context).routes());
-  app.use(createHandler(createNotFound(dependencies), context));
+  app.use(createHandler(createNotFound(dependencies, doorHosts, findHostnames(config, resources)), context));
   return app;
 }
 
@@ -121,8 +124,19 @@ export function createRouter(endpoints: readonly Endpoint[], context: EndpointCo
   return router;
 }
 
-/** Creates the endpoint of all paths at which nothing is. It runs last, and its own path is not compared. */
-function createNotFound({ config, memory, served }: Dependencies): Endpoint {
+/**
+ * Creates the endpoint of all paths at which nothing is. It runs last, and its own path is not compared.
+ *
+ * @param hostnames of the login and of all resources
+ */
+function createNotFound(
+  { config, memory, served }: Dependencies,
+  doorHosts: readonly DoorHost[],
+  hostnames: ReadonlySet<string>,
+): Endpoint {
+  const hostFailure = createHostFailure(config, hostnames);
+  // A proxy that changes the Host sends the end of a browser's login here.
+  const isOfOtherHost = ({ hostname }: Context) => memory.doorHostnames.get(hostname.toLowerCase()) === undefined;
   const { answerInPlace } = served[0].frontEnds.first;
   const { hasOrigin } = pagesOfFrontEnds(config);
   return {
@@ -136,8 +150,9 @@ function createNotFound({ config, memory, served }: Dependencies): Endpoint {
       const looksLikeCallback = ctx.path === doorPaths.callback || namesInPath(ctx.path).below === 'callback';
       const isCallback = looksLikeCallback || memory.callbackPaths.get(ctx.path) === true;
       if (!config.registrationsAreNamed || !isCallback) throw new RelayError('not_found');
+      const hasOtherHost = ctx.path === doorPaths.callback && doorHosts.length > 0 && isOfOtherHost(ctx);
       return withFailureAnswer(answerInPlace, () => {
-        throw new RelayError('front_end_gone');
+        throw hasOtherHost ? hostFailure(ctx) : new RelayError('front_end_gone');
       });
     },
   };

@@ -2,7 +2,6 @@ import type { Next } from 'koa';
 import type { Logger } from 'pino';
 import type { DoorHost } from '../browsers/browser-door.ts';
 import type { Config } from '../config/config.ts';
-import { RelayError } from '../failures/relay-error.ts';
 import { createClientAddresses } from '../http/client-address.ts';
 import { type Context, type Handler, inOrder } from '../http/context.ts';
 import { gatewayCors } from '../http/cors.ts';
@@ -16,6 +15,7 @@ import { type GatewayContext, gateway } from '../routes/gateway.ts';
 import { answerWithChallenge } from '../routes/protected-resource.ts';
 import { resourceMetadataPaths } from '../routes/resource-metadata.ts';
 import { createPathFinder } from './api-paths.ts';
+import { createHostFailure, findHostnames } from './known-hosts.ts';
 
 /** The address of a resource whose requests pass through the relay. */
 interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
@@ -31,12 +31,13 @@ interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
  * @returns undefined if no resource is behind the relay
  */
 export function createGateways(
-  { baseUrl, trustedProxies, behindUnknownProxy, logPeople }: Config,
+  config: Config,
   resources: readonly Doors[],
   hosts: readonly DoorHost[],
   streams: Streams,
   logger: Logger,
 ) {
+  const { baseUrl, trustedProxies, behindUnknownProxy, logPeople } = config;
   const { clientNetworkUnlessProxy } = createClientAddresses(trustedProxies, behindUnknownProxy);
   const context: GatewayContext = {
     streams,
@@ -57,10 +58,8 @@ export function createGateways(
   if (gates.length === 0) return undefined;
   const login = new URL(baseUrl);
   const hasSeveralHosts = gates.some(({ host }) => host !== login.host);
-  const knownHostnames = new Set([
-    login.hostname,
-    ...resources.map(([{ resource }]) => new URL(resource.url).hostname),
-  ]);
+  const knownHostnames = findHostnames(config, resources);
+  const hostFailure = createHostFailure(config, knownHostnames);
   const metadataPaths = new Set(resources.flatMap(([{ resource }]) => [...resourceMetadataPaths(resource)]));
   const findersByHost = groupFinders(gates, ({ host }) => host);
   // Also match without the port, because proxies drop or add it. But not if only the port tells the resource's host
@@ -78,7 +77,7 @@ export function createGateways(
       const { host, hostname } = hasSeveralHosts ? ctx : login;
       if (!knownHostnames.has(hostname.toLowerCase())) {
         if (isProbe(path)) return next();
-        throw new RelayError('host_unknown');
+        throw hostFailure(ctx);
       }
       // A gate at the root of its host would hide its own metadata.
       if (metadataPaths.has(path)) return next();

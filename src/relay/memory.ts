@@ -40,6 +40,8 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     logouts: createMarks(home, kinds.logouts),
     /** The callback paths of this and of earlier configurations. */
     callbackPaths: createExpiringMap<true>(limits.registrations, now),
+    /** The host names at which browsers logged in to resources in this and earlier configurations. */
+    doorHostnames: createExpiringMap<true>(limits.resources, now),
     /** The last results of discovery, by the settings of the provider. */
     providers: createExpiringMap<Provider>(limits.registrations, now),
   };

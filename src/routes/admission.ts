@@ -51,9 +51,10 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
     const verdict = await registration
       .judge(tokens, allows, question, observe)
       .catch(resource === undefined ? undefined : failUnchecked);
-    const { refusedBy, person, fields } = verdict;
+    const { refusedBy, refusedId, person, fields } = verdict;
     const identity = resource && verdict.identity && identityAt(resource, verdict.identity);
-    ctx.state.person = identity?.sub;
+    const refused = resource && refusedId !== undefined ? identityAt(resource, { sub: refusedId }) : undefined;
+    ctx.state.person = (identity ?? refused)?.sub;
     if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
     if (refusedBy === undefined) return requireShort(identity);
     ctx.state.refusedBy = configKeys[refusedBy];

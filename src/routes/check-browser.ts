@@ -2,6 +2,7 @@ import type { DoorHost } from '../browsers/browser-door.ts';
 import { opensPage } from '../browsers/browser-request.ts';
 import { isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
 import { RelayError } from '../failures/relay-error.ts';
+import { unixSocketWord } from '../http/client-address.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { withoutRelayCookies } from '../http/cookies.ts';
 import type { AskedRequest, FindAsked } from '../http/forwarded-request.ts';
@@ -18,7 +19,7 @@ export function checkBrowser(host: DoorHost, findAsked: FindAsked, warn: WarnOfC
     ctx.state.resource = host.resource.name;
     const asked = findAsked(ctx);
     if (asked && isPlainRelayPath(asked.target)) warn(host.resource.name);
-    const entered = await enterDoor(host, ctx, () => requireKnown(asked));
+    const entered = await enterDoor(host, ctx, () => requireKnown(ctx, asked));
     if (entered === undefined) return;
     ctx.set(identityHeaders(entered.opened));
     // Set it even if it is empty, because proxies pass the browser's header if the answer has none.
@@ -35,7 +36,7 @@ export function answerBrowser(host: DoorHost, findAsked: FindAsked, warn: WarnOf
   return async (ctx: Context) => {
     const { cookies, origin, resource } = host;
     ctx.state.resource = resource.name;
-    const asked = requireKnown(findAsked(ctx));
+    const asked = requireKnown(ctx, findAsked(ctx));
     if (isPlainRelayPath(asked.target)) warn(resource.name);
     const entered = await enterDoor(host, ctx, () => asked);
     if (entered === undefined) return;
@@ -54,7 +55,9 @@ export type WarnOfCheckedPaths = (resource: string) => void;
  *
  * @throws {RelayError} `request_unknown` if the proxy does not describe it, because it may be a POST of a foreign page
  */
-function requireKnown(asked: AskedRequest | undefined): AskedRequest {
-  if (asked === undefined) throw new RelayError('request_unknown');
-  return asked;
+function requireKnown(ctx: Context, asked: AskedRequest | undefined): AskedRequest {
+  if (asked !== undefined) return asked;
+  // The log names it, because trusted-proxies may lack it.
+  ctx.state.peer = ctx.req.socket.remoteAddress ?? unixSocketWord;
+  throw new RelayError('request_unknown');
 }

@@ -209,6 +209,8 @@ describe('the answer of a resource to a request without a valid cookie', () => {
     const untrusted = settings.relay?.replace('[127.0.0.1]', '[192.0.2.1]') ?? '';
     await relay().restart({ ...settings, relay: untrusted });
     expect((await relay().check(`${wiki}/`, navigation)).status).to.equal(400);
+    const line = relay().lines.findLast(({ outcome }) => outcome === 'request_unknown');
+    expect(line).to.include({ peer: '127.0.0.1' });
     await relay().restart(settings);
   });
 });

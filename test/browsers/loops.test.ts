@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { navigation } from '../harness/browser/fake-browser.ts';
 import { reset } from '../harness/provider/provider-behaviours.ts';
+import { baseUrl } from '../harness/relay/relay.ts';
 import { type DoorBrowser, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
 
 const doorCookie = '__Host-Http-lr_door';
@@ -64,6 +65,17 @@ describe('a login of a browser at a resource that cannot end', () => {
     // A proxy that sends the paths to the relay ends the same login.
     expect((await person.visit(start.headers['location'] ?? '')).text).to.include('42 at /notes');
   });
+
+  for (const host of ['127.0.0.1:8000', 'wiki_relay', new URL(baseUrl).host]) {
+    it(`is a page about the host if the proxy sends the callback with Host: ${host}`, async () => {
+      const sending = { path: '/.login-relay/callback?code=x&state=y', authority: host, headers: navigation };
+      const page = await relay().send(sending);
+      expect(page.status).to.equal(421);
+      expect(`${page.body}`).to.include('Does a proxy change it?').and.not.include('wiki.example.com');
+      const line = relay().lines.findLast(({ outcome }) => outcome === 'host_unknown');
+      expect(line).to.deep.include({ asked: host, known: ['relay.example', 'wiki.example.com', 'board.example.org'] });
+    });
+  }
 
   it('does not depend on the clock of the browser, because each cookie has a Max-Age and no Expires', async () => {
     await person.visit(`${wiki}/notes`);

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { prettyLine } from '../../src/observability/pretty-log.ts';
 import { createMetrics } from '../../src/observability/request-metrics.ts';
 import { navigationWith } from '../harness/browser/fake-browser.ts';
-import { doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { ada, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
 
 describe('the log and metrics of a browser at a resource', () => {
   const metrics = createMetrics(() => ({ callsInFlight: 0, ready: true, providers: [] }));
@@ -53,6 +54,20 @@ describe('the log and metrics of a browser at a resource', () => {
       ['door-logout', 'ok', 'nobody is logged in'],
     ]);
   });
+
+  for (const isLogged of [false, true]) {
+    it(`${isLogged ? 'names a refused person with' : 'does not name a refused person without'} log-people`, async () => {
+      await relay().reload({ ...settings, relay: `log-people: ${isLogged}\n${settings.relay}` });
+      relay().provider.knows(json({ ...ada, sub: '7' }));
+      const page = await relay().person().visit(`${wiki}/`);
+      expect(page.status).to.equal(403);
+      const line = relay().lines.findLast(({ outcome }) => outcome === 'access_refused');
+      expect(line).to.include({ action: 'door-callback', access: 'refused', refusedBy: 'resources.wiki' });
+      expect(line?.['person']).to.equal(isLogged ? '7' : undefined);
+      relay().provider.knows(json(ada));
+      await relay().reload({ ...settings, surroundings: { observers: [metrics.observe] } });
+    });
+  }
 
   it('counts the start of a login apart from what passes, and logs it without a warning', async () => {
     const person = relay().person();

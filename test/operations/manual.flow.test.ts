@@ -23,6 +23,7 @@ import {
   linesOfMissingField,
   linesOfRefused,
   linesOfSeveral,
+  linesOfUnknownHost,
   linesOnSystemdSocket,
   unexpectedError,
   useOfResource,
@@ -106,6 +107,7 @@ describe('the operations manual', () => {
     lines.push(...relay.logLines);
     lines.push(await unexpectedError(), lineOfFullGateway());
     lines.push(...(await linesOfSeveral()), ...(await linesOfRefused()), ...(await linesOfMissingField()));
+    lines.push(...(await linesOfUnknownHost()));
     const resource = await useOfResource();
     lines.push(...resource.lines);
     metrics += resource.series;

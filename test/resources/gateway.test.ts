@@ -2,6 +2,8 @@ import { METHODS } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { claimedIdentities } from '../../src/api-proxy/claimed-identities.ts';
+import type { Context } from '../../src/http/context.ts';
+import { createHostFailure } from '../../src/relay/known-hosts.ts';
 import { jsonOf } from '../clients/support/clients-relay.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import type { Sending } from '../harness/client/request.ts';
@@ -237,6 +239,28 @@ describe('a request to the gateway', () => {
     ] as const) {
       expect((await relay().send({ path, authority: host })).status, host + path).to.equal(status);
     }
+  });
+
+  it('names an unknown host and the known ones in the log alone, shortened and without secrets', async () => {
+    const long = `lr1_${'s'.repeat(60)}.example`;
+    for (const [authority, asked] of [
+      ['other.example.com', 'other.example.com'],
+      [long, '(sealed).example'],
+    ] as const) {
+      const answer = await relay().send({ path: '/mcp', authority });
+      expect(`${answer.body}`).not.to.include('example');
+      const line = relay().lines.findLast(({ outcome }) => outcome === 'host_unknown');
+      expect(line).to.deep.include({ asked, known: ['relay.example', 'notes.example.com'] });
+    }
+  });
+
+  it('asks about a proxy only where there may be one', () => {
+    const ctx = { host: 'other.example' } as Context;
+    const detailOf = (behindUnknownProxy: boolean, ...trustedProxies: string[]) =>
+      createHostFailure({ trustedProxies, behindUnknownProxy }, new Set(['relay.example']))(ctx).detail;
+    expect(detailOf(false)).not.to.include('proxy');
+    expect(detailOf(true)).to.include('Does a proxy change it?');
+    expect(detailOf(false, '127.0.0.1')).to.include('Does a proxy change it?');
   });
 
   it('opens neither a WebSocket nor another protocol', async () => {

@@ -78,6 +78,19 @@ export async function linesOfRefused(): Promise<readonly LogLine[]> {
   return relay.lines;
 }
 
+/** The log of a relay with a resource at a host of its own, which is asked for another host. */
+export async function linesOfUnknownHost(): Promise<readonly LogLine[]> {
+  const resources = 'resources:\n  wiki: { url: https://wiki.example/, upstream: http://127.0.0.1:1/ }\n';
+  const frontEnds = '  app: { origin: https://app.example, token-delivery: code, resources: [wiki] }\n';
+  const relay = await ClientsRelay.start({ relay: resources, frontEnds });
+  await relay.send({ path: '/', authority: 'other.example' });
+  await eventually(async () =>
+    expect(relay.lines.map(({ known }) => known)).to.deep.include(['relay.example', 'wiki.example']),
+  );
+  await relay.stop();
+  return relay.lines;
+}
+
 /** The log of a relay that expects a field of the provider's token answer, which the provider does not give. */
 export async function linesOfMissingField(): Promise<readonly LogLine[]> {
   const relay = await GuardedRelay.listen();

@@ -42,8 +42,8 @@ interface Metadata {
 }
 
 /**
- * Finds the metadata for the host of a request. Proxies change hosts, and drop or add ports. So an unknown host gets
- * the metadata if they can belong to only one resource.
+ * Finds the metadata for the host of a request. Proxies change hosts, and drop or add ports. So a host is also compared
+ * without its port, and an unknown host gets the metadata if they can belong to only one resource.
  *
  * @param candidates the metadata at the path of the request
  * @param hostnames the hosts of all resources
@@ -53,8 +53,8 @@ function findMetadataForHost(
   candidates: readonly Metadata[],
   hostnames: ReadonlySet<string>,
 ): Metadata | undefined {
-  const withSamePort = candidates.find(({ url }) => url.host === host.toLowerCase());
-  if (withSamePort !== undefined) return withSamePort;
+  const withSameHost = candidates.find(({ url }) => url.host === host.toLowerCase());
+  if (withSameHost !== undefined) return withSameHost;
   if (hostnames.has(hostname.toLowerCase())) {
     return onlyElement(candidates.filter(({ url }) => url.hostname === hostname.toLowerCase()));
   }

@@ -40,6 +40,7 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
   const question = resource?.identity;
   const isOpenToAll = allows.every((allow) => allow === undefined);
   if (question === undefined && isOpenToAll) return undefined;
+  // In the order of `allowsAt`, so that the log can name the entry whose `allow` refused the person.
   const configKeys = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
   const observe: ObserveCall = (call) => {
     // The log shows only one call of a request: the last that failed, or else the first.
@@ -47,6 +48,7 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
     if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
   };
   return async (tokens: Tokens): Promise<Identity | undefined> => {
+    // This stays in the log if the provider does not answer.
     if (!isOpenToAll) ctx.state.access = 'unchecked';
     const verdict = await registration
       .judge(tokens, allows, question, observe)

@@ -29,7 +29,7 @@ export function chooseProvider(host: DoorHost): Handler {
   };
 }
 
-/** Shows the page to choose, unless there is nothing to choose. */
+/** Shows the page to choose. With a single provider, or after a login in another tab, it redirects instead. */
 async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
   const { cookies, logins, origin, pages, places } = host;
   const query = readQuery(ctx);
@@ -47,6 +47,7 @@ async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
     return;
   }
   const providers = places.map(({ served: { registration, title } }) => ({ name: registration.name, title }));
+  // The form sends these back, so that the choice continues the same login.
   const kept = { ...(login && state && { state }), ...(prompt && { prompt }) };
   showChoice(ctx, pages, { site: siteOf(host), kept, providers, last: cookies.lastChoice(ctx) });
 }

@@ -98,14 +98,14 @@ export function loginStartAddress(
   { loginHint, prompt }: { readonly loginHint?: string | undefined; readonly prompt?: OtherAccount },
 ): string {
   const ticket = door.tickets.issue(challenge, loginHint);
-  return addressWith(`${served.issuer}/door/${door.resource.name}`, ticket, prompt);
+  return withStateAndPrompt(`${served.issuer}/door/${door.resource.name}`, ticket, prompt);
 }
 
 /** The address where a person chooses the provider. @param state the state of a login that has begun */
 export const choiceAddress = ({ origin }: DoorHost, state: string | undefined, prompt: OtherAccount): string =>
-  addressWith(origin + doorPaths.choose, state, prompt);
+  withStateAndPrompt(origin + doorPaths.choose, state, prompt);
 
-function addressWith(url: string, state: string | undefined, prompt: OtherAccount): string {
+function withStateAndPrompt(url: string, state: string | undefined, prompt: OtherAccount): string {
   const parameters = [...optionalParameter('state', state), ...optionalParameter('prompt', prompt)];
   return parameters.length === 0 ? url : withParameters(url, parameters);
 }

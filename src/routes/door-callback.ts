@@ -66,7 +66,9 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
   const place = findPlaceOfCode(host, code);
   ctx.state.registration = place.served.registration.name;
   try {
-    const renews = await findRenewable(host, login?.renews);
+    // Also if the person logs in again without a renewal, or the cookies that named the renewed login are gone.
+    // Otherwise, copies of the replaced cookie would live on after a logout.
+    const renews = await findRenewable(host, login?.renews ?? openEvenIfEnded(host, ctx)?.opened);
     const granted = await redeem(place, ctx, { code, verifier }, renews);
     clearCacheOfOtherPerson(host, ctx, granted);
     host.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);

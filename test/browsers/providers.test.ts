@@ -120,6 +120,23 @@ describe('the choice of a provider at a resource', () => {
     expect((await person.visit(`${choose}?prompt=none`)).text).to.equal('provider:42 at / with ');
   });
 
+  it('keeps the login of a person who chooses the same account again, so that a logout also ends earlier copies', async () => {
+    await person.press(await person.visit(`${wiki}/`), 'provider', 'second');
+    const copy: [string, string] = ['Cookie', person.jar.headerFor(new URL(wiki))];
+    const statusOfCopy = async () => (await relay().check(`${wiki}/x`, [...fetching, copy])).status;
+    const again = async (registration: string) => {
+      const page = await person.visit(`${choose}?prompt=select_account`);
+      return (await person.press(page, 'provider', registration)).text;
+    };
+    expect(await again('second')).to.equal('second:42 at / with ');
+    expect(await statusOfCopy()).to.equal(204);
+    await person.open(`${wiki}/.login-relay/logout`, ownForm, 'POST', '');
+    expect(await statusOfCopy()).to.equal(401);
+    // The login of before the logout has ended, so the next login is another one.
+    expect(await again('second')).to.equal('second:42 at / with ');
+    expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(200);
+  });
+
   it('goes on to the page if another tab has logged in meanwhile', async () => {
     const one = await person.visit(`${wiki}/one`);
     const other = await person.visit(`${wiki}/other`);

@@ -55,6 +55,8 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
     /** Undefined if metrics are off. */
     metricsAddress: metricsPort?.address,
     requestsInFlight: server.requestsInFlight,
+    /** The configuration with which the relay answers now. */
+    config: (): Config => currentConfig,
     /**
      * Switches to another configuration on the same port. Requests in flight end with the old one. Do not call it again
      * before it has ended.

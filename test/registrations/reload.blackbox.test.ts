@@ -3,6 +3,7 @@ import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { encoded, expectOAuthError, requestToken } from '../harness/login/oauth-front-end.ts';
 import type { LogLine } from '../harness/relay/relay-process.ts';
+import { keyFile } from '../harness/relay/relay-under-test.ts';
 import { configOf, origins, reloadWith, shopStart, team } from './support/team.ts';
 
 const docs = '  docs: { origin: https://docs.example }';
@@ -73,6 +74,25 @@ describe('a relay that reads its configuration file again', () => {
     const [warning, ...others] = underTest().process.logLines.filter(isWarning);
     expect(warning?.['msg']).to.match(/^--max-connections /);
     expect(others).to.deep.equal([]);
+  });
+
+  it('says which logins it has ended, and whose ids have another form', async () => {
+    const key = await keyFile();
+    const withWiki = async (provider: string) => {
+      const wiki = `{ url: https://wiki.example/, provider: ${provider}, browser: true }`;
+      const more = `key-file: ${key}\ntrusted-proxies: 127.0.0.1\nresources:\n  wiki: ${wiki}`;
+      return await configOf(underTest().providers, more);
+    };
+    await reloadWith(underTest(), await withWiki('github'));
+    await reloadWith(underTest(), await withWiki('[github, staff]'));
+    await reloadWith(underTest(), await withWiki('[staff, github]'));
+    const ofWiki = underTest().process.logLines.filter(({ msg }) => String(msg).startsWith('resources.wiki: '));
+    expect(ofWiki.map(({ level, msg }) => [level, msg])).to.deep.equal([
+      [
+        'warn',
+        'resources.wiki: ids of people now begin with the name of the provider, as in github:583231, and all logins of this resource have ended',
+      ],
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { describeRow, options } from '../../config/settings/settings.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
+import { findEndedLogins } from '../ended-logins.ts';
 import { printError } from '../print.ts';
 import { createConfigReader, findRestartWarnings, handleReloadSignals, reload } from '../reload.ts';
 import { connectServiceManager } from '../service-manager.ts';
@@ -45,7 +46,8 @@ export async function serve(sources: OptionSources): Promise<void> {
   const readAgain = () => {
     const reading = read();
     const restartWarnings = findRestartWarnings(config, reading.config, socket !== undefined);
-    return { ...reading, warnings: [...reading.warnings, ...restartWarnings] };
+    const endedLogins = findEndedLogins(relay.config(), reading.config);
+    return { ...reading, warnings: [...reading.warnings, ...restartWarnings, ...endedLogins] };
   };
   const reloadOnce = async (): Promise<undefined> => {
     await reloads.next();

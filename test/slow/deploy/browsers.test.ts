@@ -7,10 +7,10 @@ import { RawConnection } from '../../harness/client/raw-connection.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { logIn, ofApp, tokensOf } from '../../resources/support/resources-relay.ts';
-import { Balancer } from './support/balancer.ts';
+import { Balancer, type Replacement, type Site } from './support/balancer.ts';
 import { claim, forgeries } from './support/forged-identities.ts';
 import { type Application, type Header, headersIn, startApplication } from './support/guarded-application.ts';
-import { browserGuards } from './support/kinds.ts';
+import { browserGuards, checkingRelayPaths } from './support/kinds.ts';
 
 const host = new URL(wiki).host;
 const identity: Readonly<Record<string, string>> = {
@@ -250,6 +250,21 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       expect(page.status).to.be.oneOf([400, 403, 503]);
       expect(page.text).to.include('<!doctype html>').and.include('cookie');
       expect(person.logins).to.equal(1);
+      expect(application.heads).to.deep.equal([]);
+    });
+
+    it('shows a page after a single login, if it does not send the paths of the relay to the relay', async () => {
+      const mistakes: Readonly<Record<string, readonly Replacement[]>> = checkingRelayPaths;
+      const mistaken = {
+        ...kind,
+        replacements: (site: Site) => [...(mistakes[name] ?? []), ...kind.replacements(site)],
+      };
+      const mistakenProxy = await Balancer.start(mistaken, [relay.port]);
+      const one = relay.person(mistakenProxy.port);
+      const page = await one.visit(`${wiki}/notes`).finally(() => mistakenProxy.stop());
+      expect(page.status).to.equal(401);
+      expect(page.text).to.include('Logins cannot end here');
+      expect(one.logins).to.equal(1);
       expect(application.heads).to.deep.equal([]);
     });
 

@@ -12,7 +12,7 @@ import { needsPrograms } from '../../harness/system/needs.ts';
 import { keyLines } from '../../harness/system/secret-file.ts';
 import { trust } from '../../harness/system/trust.ts';
 import { Balancer, type BalancerKind, type Replacement } from './support/balancer.ts';
-import { browserGuards } from './support/kinds.ts';
+import { browserGuards, checkingRelayPaths } from './support/kinds.ts';
 
 /** How a mistake looks in the configuration of each proxy. A proxy that is left out cannot make it. */
 interface Mistake {
@@ -31,9 +31,7 @@ const mistakes: readonly Mistake[] = [
   { what: 'nothing', nginx: [], caddy: [], haproxy: [] },
   {
     what: 'that it passes nothing below /.login-relay/ to the relay',
-    nginx: [['(login-relay|well-known/oauth-protected-resource)', 'well-known/oauth-protected-resource']],
-    caddy: [[' /.login-relay/*', '']],
-    haproxy: [['/.well-known/oauth-protected-resource /.login-relay/', '/.well-known/oauth-protected-resource']],
+    ...checkingRelayPaths,
     paths:
       /^problem \| the proxy asks the check about \/\.login-relay\/ \(status 401\), so no login can end \| let its proxy pass all below \/\.login-relay\/ to http:\/\/127\.0\.0\.1:\d+, with Host: localhost:\d+, and without the check$/,
   },

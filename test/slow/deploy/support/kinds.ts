@@ -157,6 +157,13 @@ export function guards(applicationPort: () => number): Readonly<Record<string, B
   };
 }
 
+/** The mistake of each proxy that does not send the paths below `/.login-relay/` to the relay, but asks about them. */
+export const checkingRelayPaths = {
+  nginx: [['(login-relay|well-known/oauth-protected-resource)', 'well-known/oauth-protected-resource']],
+  caddy: [[' /.login-relay/*', '']],
+  haproxy: [['/.well-known/oauth-protected-resource /.login-relay/', '/.well-known/oauth-protected-resource']],
+} as const satisfies Readonly<Record<string, readonly Replacement[]>>;
+
 /** The proxies of `deploy` that ask a relay about requests of browsers, too. */
 export function browserGuards(applicationPort: () => number): Readonly<Record<string, BalancerKind>> {
   const of = guards(applicationPort);

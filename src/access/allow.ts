@@ -8,7 +8,7 @@ import {
   type Provider,
 } from '../providers/provider.ts';
 
-/** Who may log in, as an `allow` of the configuration says. A person needs to match only one of its rules. */
+/** Who may log in, as an `allow` of the configuration says. A person needs to match only one of its rules, which `ask-if-allowed.ts` compares. */
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
   readonly groupsClaim?: string | undefined;
   /** The registrations where people may log in. A name in a rule may begin with a registration, as in `github:ada`. */

@@ -41,14 +41,14 @@ export interface IdentityQuestion extends Pick<Allow, 'groupsClaim'> {
  */
 export function answerToClaim(
   claim: Claim,
-  from: Pick<Allow, 'groupsClaim'>,
+  claimNames: Pick<Allow, 'groupsClaim'>,
   access: AccessAnswers = openidAccess,
 ): AccessAnswer {
-  if (claim === 'email') return answerTo('emails', from, access);
+  if (claim === 'email') return answerTo('emails', claimNames, access);
   const { teams } = access;
   if (teams?.kind === 'values') return teams;
   if (teams?.kind !== 'membership' || teams.list === undefined) {
-    return answerTo('groups', from, access);
+    return answerTo('groups', claimNames, access);
   }
   const { scope } = teams;
   return scope === undefined ? teams.list : { ...teams.list, scope };
@@ -56,10 +56,10 @@ export function answerToClaim(
 
 /** The scopes that the questions of an identity need, each as a list of alternatives. */
 export function scopesOfIdentity(
-  { claims: asked, ...from }: IdentityQuestion,
+  { claims: asked, groupsClaim }: IdentityQuestion,
   access: AccessAnswers | undefined,
 ): string[][] {
-  return scopesOf(asked.map((claim) => answerToClaim(claim, from, access)));
+  return scopesOf(asked.map((claim) => answerToClaim(claim, { groupsClaim }, access)));
 }
 
 /**
@@ -69,7 +69,7 @@ export function scopesOfIdentity(
  * @throws {RelayError} `identity_unknown` if the record has no id, or why an answer is missing
  */
 export async function askForIdentity(
-  { claims: asked, ...from }: IdentityQuestion,
+  { claims: asked, groupsClaim }: IdentityQuestion,
   access: AccessAnswers = openidAccess,
   record: Item,
   ask: Ask,
@@ -77,7 +77,7 @@ export async function askForIdentity(
   const users = requireValueSource(access.users ?? openidAccess.users);
   const askForClaim = async (claim: Claim) => {
     if (!asked.includes(claim)) return undefined;
-    const source = requireValueSource(answerToClaim(claim, from, access));
+    const source = requireValueSource(answerToClaim(claim, { groupsClaim }, access));
     return await askForValues(source, record, ask, claim === 'groups');
   };
   const [sub, emails, groups] = await Promise.all([

@@ -167,7 +167,7 @@ export function connectionOptions({ connection = '' }: IncomingHttpHeaders): Rea
   return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
 }
 
-/** Selects headers, except those that `Connection` names. The values of a repeated header become a list. */
+/** Selects headers, except those that `Connection` names. The values of a repeated header are joined by commas. */
 function selectHeaders(headers: IncomingHttpHeaders, isSelected: (name: string) => boolean) {
   const namedByConnection = connectionOptions(headers);
   const pairs = Object.entries(headers).filter(

@@ -67,7 +67,8 @@ export function limitLifetime(
 /**
  * Opens the cookie of a request.
  *
- * @param requireAsked returns the request that is to pass, which a proxy may describe in headers, or throws
+ * @param requireAsked returns the request that is to pass: the one that a proxy describes in headers, or this request
+ *   itself. It may throw
  * @returns the door with the content of the cookie; undefined if there is none, or no door opens to it
  * @throws {RelayError} `foreign_page_refused`, before the cookie is opened
  */

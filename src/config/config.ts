@@ -179,7 +179,7 @@ function assembleConfig(
       /** Who may log in; undefined if everybody may. */
       allow: allowOf(reading),
     })),
-    /** Whether requests have to name a registration, because a file describes them. */
+    /** Whether requests have to name a registration, because the registrations come from a file. */
     registrationsAreNamed: registrations[0].map.path !== undefined,
     pages: checked.pages,
     resources: resources.map((reading) => resourceConfig(reading, providers)),

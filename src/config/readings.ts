@@ -89,14 +89,14 @@ function readRegistration(map: SettingsMap<'providers'>, read: Read, relay: Rela
 function readResource(map: SettingsMap<'resources'>, read: Read, registrations: readonly RegistrationReading[]) {
   const reading = read(map);
   const { provider: given, secretFile } = reading.values;
-  const names = registrations.map(({ name }) => name);
+  const allNames = registrations.map(({ name }) => name);
   const named = given?.map((name, index) => {
     const report = (message: string) => reading.reportFault('provider', withItemNumber(index, given.length, message));
     if (given.indexOf(name) < index) report('names a provider that the list has already');
-    return findEntryOrReport(name, names, 'provider', report) ?? name;
+    return findEntryOrReport(name, allNames, 'provider', report) ?? name;
   });
-  const byDefault = names.length === 1 ? names : [];
-  const own: readonly string[] = [...new Set(named ?? byDefault)];
+  const byDefault = allNames.length === 1 ? allNames : [];
+  const registrationNames: readonly string[] = [...new Set(named ?? byDefault)];
   const allow = map.inside.allow?.map(read)[0];
   const browser = map.inside.browser?.map(read)[0];
   const namesGroupsClaim = (rules: Reading<'allow'> | undefined) => rules?.values.groupsClaim !== undefined;
@@ -112,10 +112,13 @@ function readResource(map: SettingsMap<'resources'>, read: Read, registrations: 
       const allowOfRegistration = registrations.find(({ name }) => name === registration)?.allow;
       return [allow, allowOfRegistration].find(namesGroupsClaim);
     },
-    /** The registrations at which its people log in. None after a fault. */
-    registrations: own,
+    /**
+     * The registrations at which its people log in. None if it names no provider although there are several. An unknown
+     * name stays, so that no other fault follows from it.
+     */
+    registrations: registrationNames,
     /** Whether the ids that it learns begin with the name of the registration. */
-    idsNameProvider: reading.isList('provider') || own.length > 1,
+    idsNameProvider: reading.isList('provider') || registrationNames.length > 1,
     /** The secrets of the server that introspects tokens; undefined if no server does, and after a fault. */
     secrets: readSecrets(reading, secretFile, 'secretFile'),
   };

@@ -166,7 +166,8 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
     /** Answers a failure that must not reach the front end: with a page for people, with JSON for programs. */
     answerInPlace,
     /**
-     * Answers failures before the front end is known, as configured. The popup of a CMS gets a page, which people see.
+     * Answers failures of requests whose front end is not known yet, with a page or JSON as `errorDelivery` says. The
+     * popup of a CMS gets a page, because people see it.
      */
     answerFailure: errorDelivery === 'page' || isCms ? answerInPlace : answerJson,
     ...reports,

@@ -24,7 +24,7 @@ export interface Served {
   readonly peekLogin: PeekLogin;
   readonly doors: readonly Door[];
   readonly limits: Pick<AddressLimits, 'countWrongSecret'>;
-  /** Proves that the browser that was asked about an unregistered client sends the answer. */
+  /** Proves that an answer about an unregistered client comes from the browser that was asked. */
   readonly questions: LoginProtection;
   /** The relay's name in `iss`, and the address of its endpoints. @see RFC 8414 §2, RFC 9207 §2 */
   readonly issuer: string;
@@ -165,12 +165,13 @@ function createStartFinders(
   };
 }
 
-/** The front end that admits an unregistered client, as this client sees it. */
+/** The front end that admits an unregistered client, with the redirect URIs and the refresh policy of this client. */
 function frontEndOfClient(byName: ByName, found: FoundClient | undefined): FrontEnd | undefined {
   if (found === undefined) return undefined;
   const { id, redirectUris, vouchedBy } = found.client;
   const frontEnd = byName.get(found.frontEnd);
-  return frontEnd?.forClient(hashClient(id), redirectUris, vouchedBy === 'operator');
+  const keyRequired = vouchedBy === 'operator';
+  return frontEnd?.forClient(hashClient(id), redirectUris, keyRequired);
 }
 
 const isMachine = ({ kind }: FrontEnd) => kind === 'machine';

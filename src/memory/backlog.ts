@@ -76,7 +76,7 @@ export function createBacklog(run: (words: readonly string[]) => Promise<boolean
       }
       return true;
     },
-    /** As `send`, but all commands are sent when this function returns. */
+    /** As `send`, but in a single batch: all commands are sent before the call returns its promise. */
     async sendAtOnce(sent: Set<string>): Promise<boolean> {
       const areAnswered = await Promise.all(takeUnsent(sent).map((runCommand) => runCommand()));
       return !areAnswered.includes(false);

@@ -12,7 +12,7 @@ const longestOutcome = 64 * 1024;
 /** Milliseconds. No relay leaves an outcome for longer. */
 const longestLifetime = 3_600_000;
 
-// With a default, an optional field is always there, if only as undefined, as the type of a token response demands.
+// The type of a token response has every key. An optional key would be left out, unless it has a default.
 const toUndefined = () => undefined;
 const maybeText = v.optional(v.string(), toUndefined);
 const maybeSeconds = v.optional(v.number(), toUndefined);

@@ -61,8 +61,9 @@ export function findOwnedPart(hostname: string): string {
   const parents = parentsOf(hostname);
   const registrable = getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
   const registrableIndex = parents.length - registrable.split('.').length;
-  // Below a shared domain, the label before it also belongs to the owner's part.
+  // Take the longer of two ends: the registrable domain, and a shared domain with the label before it. A smaller index
+  // is a longer end.
   const sharedIndex = parents.findIndex((parent) => sharedDomains.has(parent));
-  const start = sharedIndex < 0 ? registrableIndex : Math.min(sharedIndex - 1, registrableIndex);
-  return parents[Math.max(start, 0)] ?? hostname;
+  const startOfLonger = sharedIndex < 0 ? registrableIndex : Math.min(sharedIndex - 1, registrableIndex);
+  return parents[Math.max(startOfLonger, 0)] ?? hostname;
 }

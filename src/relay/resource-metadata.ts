@@ -58,6 +58,8 @@ function findMetadataForHost(
   if (hostnames.has(hostname.toLowerCase())) {
     return onlyElement(candidates.filter(({ url }) => url.hostname === hostname.toLowerCase()));
   }
+  // At the bare path, a resource at the root of its host comes before others, which only answer there because each is
+  // alone on its host.
   return onlyElement(candidates.filter(({ isStandard }) => isStandard)) ?? onlyElement(candidates);
 }
 

@@ -141,7 +141,6 @@ export function answerAtDoor(host: DoorHost): AnswerFailure {
 /** Failures after which another account of the person may be let in. */
 const accountRefusals: readonly string[] = ['access_refused', ...refusalsAtProvider];
 
-/** Failures that another login does not repair. */
 const notRepairedByLogin: readonly string[] = [
   'upstream_unreachable',
   'upstream_timeout',

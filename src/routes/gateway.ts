@@ -6,7 +6,7 @@ import {
   clientResponseHeaders,
   resourceRequestHeaders,
 } from '../api-proxy/passed-headers.ts';
-import { handshakeRequestHeaders, handshakeResponseHeaders } from '../api-proxy/websocket.ts';
+import { handshakeRequestHeaders, handshakeResponseHeaders } from '../api-proxy/websocket-handshake.ts';
 import type { DoorHost } from '../browsers/browser-door.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler, RequestState } from '../http/context.ts';

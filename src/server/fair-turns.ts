@@ -74,7 +74,7 @@ export function createTurns() {
      *
      * @param cost the number of ordinary reads that take as long
      */
-    admitRead(socket: Socket, cost = 1): boolean {
+    admitOrPause(socket: Socket, cost = 1): boolean {
       if (readsLeft - cost < readsPerTurn - readsBeforeSchedule) scheduleTurn();
       if (readsLeft > 0) {
         readsLeft -= cost;

@@ -29,15 +29,16 @@ export function takeTurnsForHandshakes(
     let incomplete: Buffer = Buffer.alloc(0);
     const begin = (received: Buffer) => {
       const bytes = Buffer.concat([incomplete, received]);
-      incomplete = Buffer.alloc(0);
       if (!hasWholeHello(bytes)) {
         incomplete = bytes;
         if (bytes.length >= limits.helloSize) close();
         // Many small reads must wait for their turns as well.
-        else turns.admitRead(socket);
+        else turns.admitOrPause(socket);
         return;
       }
-      if (!turns.admitRead(socket, readsOfHandshake)) {
+      if (!turns.admitOrPause(socket, readsOfHandshake)) {
+        // The socket is paused until its turn, and then emits these bytes again.
+        incomplete = Buffer.alloc(0);
         socket.unshift(bytes);
         return;
       }

@@ -82,7 +82,7 @@ export function parseInPieces(
 
   function onData(bytes: NonSharedBuffer): void {
     if (isStopped) return;
-    if (!turns.admitRead(socket)) {
+    if (!turns.admitOrPause(socket)) {
       socket.unshift(bytes);
       return;
     }

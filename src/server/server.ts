@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
-import { opensWebSocket } from '../api-proxy/websocket.ts';
+import { opensWebSocket } from '../api-proxy/websocket-handshake.ts';
 import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { type CountedLimit, type Limits, limits } from '../limits.ts';
 import { type Connections, limitConnections } from './connection-limits.ts';

@@ -1,8 +1,8 @@
 import { type ClientRequest, type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { acceptsWebSocket } from '../api-proxy/websocket.ts';
 import type { Closing } from '../api-proxy/websocket-frames.ts';
+import { acceptsWebSocket } from '../api-proxy/websocket-handshake.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { type Agents, type ConnectionPool, onceConnectionReady, openRequest } from './connection-pool.ts';

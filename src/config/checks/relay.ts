@@ -26,8 +26,9 @@ export function checkListening(relay: RelayReading): void {
 }
 
 /**
- * Warns about a path in the base URL with which addresses of the relay look like others. The relay answers with and
- * without that path, so that with a base path `/auth`, `/auth/auth/session` could be below a registration `auth`.
+ * Warns if the path of the base URL makes an address ambiguous, because the relay answers with and without that path.
+ * With the base path `/auth`, `/auth/auth/session` may be the relay's own `/auth/session`, or a path of a registration
+ * that is called `auth`.
  */
 export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Readings): void {
   const { pathname: basePath } = new URL(relay.baseUrl);

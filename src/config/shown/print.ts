@@ -88,7 +88,7 @@ export function formatMigratedFile(readings: Readings): string {
   const file = buildFile(readings, (map, setting, found) => {
     const { name, key, schema } = setting;
     const { texts = [], from } = found ?? {};
-    // The preset is written even if it is the default, because with endpoints of its own a provider of a file has none.
+    // Write the preset even if it is the default: in a file, a provider with endpoints of its own has no default preset.
     if (from === undefined || (from === 'default' && name !== 'provider')) return;
     const toValue = schema === filePath ? resolve : (text: string) => typedValue(schema, text);
     if (name === 'clientSecret') map.set('client-secret-file', './client-secret');

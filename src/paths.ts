@@ -53,7 +53,7 @@ export function answerPath(resource: string): string {
 /** The start of the relay's own paths at the host of a resource that opens to browsers. They never reach the resource. */
 export const ownPrefix = '/.login-relay/';
 
-/** The relay's addresses at the host of such a resource. */
+/** The relay's addresses at the host of a resource that opens to browsers. */
 export const doorPaths = {
   choose: `${ownPrefix}choose`,
   callback: `${ownPrefix}callback`,

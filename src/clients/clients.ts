@@ -132,9 +132,11 @@ function createSealedClients(
   );
 
   /**
-   * The client sealed into an identifier, made offline by the operator or by a registration.
+   * Opens the client in an identifier that the operator made offline, or that this relay issued when the client
+   * registered itself.
    *
-   * @returns undefined if the identifier contains no client of this registration
+   * @param evenIfExpired whether to return an expired client instead of throwing
+   * @returns undefined if the identifier contains no client of this provider's entry
    * @throws {RelayError} `client_expired`
    */
   function findSealed(id: string, evenIfExpired = false): FoundClient | undefined {

@@ -100,9 +100,11 @@ export function createReading<At extends Level>(context: ReadingContext, map: Se
     /**
      * Notes a file that this user cannot read, but the relay may. If this process is the relay, reports a fault instead.
      *
+     * @param asFault the message of the fault, if it differs from the message of the note
      * @returns the note, or undefined after a fault
      */
     reportUnreadable(name: Name, message: string, fix: string, asFault = message): Unseen | undefined {
+      // Only the relay itself reads without a list for notes.
       if (unseen === undefined) return report(name, asFault);
       const note = { message: `${describeSetting(map, name)} ${message}`, fix };
       unseen.push(note);

@@ -69,10 +69,12 @@ const script = `
   // Where the part of the window ends that is on the screen: Infinity if all of the window is.
   const screenEdge = () => {
     const { availLeft = 0, availTop = 0, availWidth, availHeight } = screen;
-    const cut = (size, beyond) => (beyond > frame ? size - (beyond * innerWidth) / outerWidth : Infinity);
+    // innerWidth / outerWidth converts pixels of the screen to pixels of the zoomed page.
+    const edge = (size, beyond) => (beyond > frame ? size - (beyond * innerWidth) / outerWidth : Infinity);
     return {
-      right: cut(innerWidth, screenX + outerWidth - availLeft - availWidth),
-      bottom: Math.max(lowest, cut(innerHeight, screenY + outerHeight - availTop - availHeight)),
+      right: edge(innerWidth, screenX + outerWidth - availLeft - availWidth),
+      // Where the pointer has been is on the screen.
+      bottom: Math.max(lowest, edge(innerHeight, screenY + outerHeight - availTop - availHeight)),
     };
   };
   // Records which strips are in view, and since when.

@@ -49,9 +49,9 @@ export function createClientAddresses(trustedProxies: readonly string[], behindU
       return address === undefined ? '' : toNetwork(address);
     },
     /**
-     * The network of a caller. Undefined if the address may be a proxy's, because limits would then apply to all its
-     * clients together: a loopback address, a trusted proxy's, or an untrusted Unix socket. Empty for callers that have
-     * hung up.
+     * The network of a caller. Undefined if the address may be a proxy's (a loopback address, a trusted proxy, or an
+     * untrusted Unix socket), because one limit would then apply to all clients of the proxy. Empty for callers that
+     * have hung up.
      */
     clientNetworkUnlessProxy(request: IncomingMessage): string | undefined {
       if (behindUnknownProxy) return undefined;

@@ -52,7 +52,7 @@ export interface RequestState {
   ended?: 'upstream' | 'client' | 'token_end' | 'logout' | 'stop' | 'reload' | 'limit' | undefined;
   /** The bytes that came from the client of a WebSocket, and those that it got. */
   webSocket?: { readonly received: number; readonly sent: number } | undefined;
-  /** The value that the request asked for, if the failure names it. */
+  /** The refused value, abbreviated, such as an unknown redirect URI. */
   asked?: string | undefined;
   /** The values that the request could have had instead. */
   known?: readonly string[] | undefined;

@@ -20,7 +20,10 @@ export function createRequestLimit(home: Home, kind: Counted) {
   };
 }
 
-/** Answers 429 to callers from a network with more than `perMinute` requests in a minute, at endpoints with `isLimited`. */
+/**
+ * Creates middleware that answers 429 to callers from a network with more than `perMinute` requests in a minute.
+ * `createHandler` puts it before the endpoints that have `isLimited`.
+ */
 export function rateLimit(perMinute: number, trustedProxies: readonly string[], home: Home): Middleware {
   const { clientNetwork } = createClientAddresses(trustedProxies);
   const countRequest = createRequestLimit(home, counted.requests);

@@ -79,5 +79,5 @@ export function hashSharedName(letter: string, key: string): string {
   return `${prefix}:${letter}:${hash('sha256', key, 'base64url')}`;
 }
 
-/** The key of a counter in the shared memory. */
-export const counterName = ({ name }: Counted, counter: string) => hashSharedName('n', `${name} ${counter}`);
+/** The key of a counter in the shared memory. @param bucket what `hashToCounter` returns */
+export const counterName = ({ name }: Counted, bucket: string) => hashSharedName('n', `${name} ${bucket}`);

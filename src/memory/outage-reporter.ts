@@ -30,7 +30,7 @@ export function createOutageReporter(observer: ServerObserver) {
    * Whether the start is over: the server was reached, or operators have learned that it is away. Until then, they learn
    * of no return, because they know of no outage.
    */
-  let isStartOver = false;
+  let isPastStart = false;
   /** The present error that needs an operator. Successful probes do not end it, because they use another key. */
   let unusable: string | undefined;
   // A server that serves only some keys fails and succeeds in turn. So report each error, and its end, only once.
@@ -41,13 +41,13 @@ export function createOutageReporter(observer: ServerObserver) {
   function failed(reason: string): void {
     if (!needsOperator.test(reason) || unusable === reason) return;
     unusable = reason;
-    isStartOver = true;
+    isPastStart = true;
     if (!reportedErrors.has(reason)) observer.unusable(reason);
     reportedErrors.add(reason);
   }
 
   return {
-    isStartOver: () => isStartOver,
+    isPastStart: () => isPastStart,
     isUnusable: () => unusable !== undefined,
     failed,
     /** Called when the server was lost. */
@@ -55,12 +55,12 @@ export function createOutageReporter(observer: ServerObserver) {
       failed(reason);
       // An error that needs an operator is reported by `failed`, and is no outage.
       if (!needsOperator.test(reason) && unusable === undefined) observer.away(reason);
-      isStartOver = true;
+      isPastStart = true;
     },
     /** Called when the server is back. @param seconds how long it was away */
     found(seconds: number): void {
-      if (isStartOver && unusable === undefined) observer.back(seconds);
-      isStartOver = true;
+      if (isPastStart && unusable === undefined) observer.back(seconds);
+      isPastStart = true;
     },
     /** Called when the server has answered a command of a request. */
     served(): void {

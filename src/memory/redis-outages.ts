@@ -56,7 +56,7 @@ export function watchRedis(client: RedisClient, observer: ServerObserver, unusab
       return false;
     }
     // Wait for the other relays to write what they know. When this relay starts, the server has lost nothing.
-    if (reporter.isStartOver()) await sleep(settlingTime, undefined, { ref: false });
+    if (reporter.isPastStart()) await sleep(settlingTime, undefined, { ref: false });
     if (lossCount !== lossesBefore || isClosed) return false;
     // Send what this relay has learned meanwhile, in the same turn in which other commands become possible, and on the
     // same connection. Otherwise, the other relays would never learn of a logout in between.
@@ -103,7 +103,7 @@ export function watchRedis(client: RedisClient, observer: ServerObserver, unusab
   });
   void retryUntilBack();
   const reportIfNeverReached = () => {
-    if (!isClosed && !reporter.isStartOver()) reporter.lost(commands.lastFailure());
+    if (!isClosed && !reporter.isPastStart()) reporter.lost(commands.lastFailure());
   };
   setTimeout(reportIfNeverReached, longestWait).unref();
 

@@ -130,9 +130,9 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
 }
 
 /**
- * Creates a function that decides which relay makes a call. It takes the lock, or waits for the outcome of the lock's
- * holder. It returns undefined if this relay has to make the call, and throws `memory_away` if the server does not
- * answer, and another relay may be making the call.
+ * Creates a function that decides which relay makes a call. That function takes the lock, or waits for the outcome of
+ * the lock's holder and returns it. It returns undefined if this relay has to make the call. It throws `memory_away` if
+ * the server does not answer while another relay may be making the call.
  */
 function createCallTurns(
   server: WatchedServer,

@@ -84,8 +84,7 @@ export function describeEffect(request: Described): string | undefined {
 /** The effect of a preflight that the relay answered. Undefined if the resource has to answer the OPTIONS request. */
 function describePreflight({ action, route, ended }: Described): string | undefined {
   const preflight = 'a preflight of the browser';
-  // `check` never answers a preflight itself. `ended` is set for a request that the gateway has forwarded, and not for
-  // a preflight that it has answered.
+  // At `check`, the preflight is the question of a proxy. The gateway has forwarded a preflight with `ended`.
   if (action === 'check' || ended !== undefined) return undefined;
   // A permitted preflight is answered before its route is known, or by the gateway.
   if (typeof route !== 'string' || action === 'gateway') return preflight;

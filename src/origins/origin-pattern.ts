@@ -6,7 +6,7 @@ export type OriginPattern = string;
 
 /** A label of a host name. @see RFC 1034 §3.5 */
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-/** A port with its colon. Browsers leave out port 80. */
+/** A port with its colon, or nothing, because browsers leave out the default port. */
 const port = /^(:[1-9]\d{0,4})?$/;
 const anyPort = ':*';
 /** Firefox and Safari give an extension another origin in each profile, with a UUID. */

@@ -28,7 +28,10 @@ interface Dependencies extends Omit<EndpointDependencies, 'warnOfStarts' | 'rate
   readonly observers: readonly ((record: RequestRecord) => void)[];
 }
 
-/** Creates the relay as a Koa application: its middleware in order, and its endpoints. */
+/**
+ * Creates the relay as a Koa application. Doors and gateways come first, because every address of their hosts belongs to
+ * the application behind them, also one that looks like an address of the relay.
+ */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, logger, memory, served, observers, readiness, sessionRequests } = dependencies;
   const { frontEnds, rateLimit: perMinute } = config;
@@ -40,6 +43,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const endpoints = createEndpoints({ ...dependencies, ...forEndpoints });
   const gateways = createGateways(config, resources, doorHosts, memory.streams, logger);
   const apiPaths = createApiPaths(config, sessionRequests, context);
+  // A login that began before a reload returns to the earlier callback path, so the memory outlives this application.
   for (const { callbackPath } of served) memory.callbackPaths.set(callbackPath, true, Number.POSITIVE_INFINITY);
   for (const { origin } of doorHosts)
     memory.doorHostnames.set(new URL(origin).hostname, true, Number.POSITIVE_INFINITY);

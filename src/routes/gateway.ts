@@ -114,7 +114,7 @@ async function enterByToken(ctx: Context, doors: Doors): Promise<Entry> {
   const token = requireToken(ctx);
   const entered = await enter(doors, token);
   recordCaller(ctx, entered);
-  return { ...entered, isOfBrowser: false, mayStayAt: (present) => present.isGrantedNow(token) };
+  return { ...entered, isOfBrowser: false, mayStayAt: (doorAfterReload) => doorAfterReload.isGrantedNow(token) };
 }
 
 /** Opens a door to a token or a cookie. @returns undefined if the browser was redirected to the login */
@@ -123,7 +123,7 @@ async function enterByTokenOrCookie(host: DoorHost, ctx: Context): Promise<Entry
   if (entered === undefined) return undefined;
   const isOfBrowser = ctx.state.by === 'cookie';
   const token = isOfBrowser ? (host.cookies.get(ctx) ?? '') : requireToken(ctx);
-  const mayStayAt = (present: Door) => present.isGrantedNow(token);
+  const mayStayAt = (doorAfterReload: Door) => doorAfterReload.isGrantedNow(token);
   return { ...entered, isOfBrowser, mayStayAt };
 }
 

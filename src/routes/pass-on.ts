@@ -65,7 +65,8 @@ export function isUnusable(status: number): boolean {
 async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return undefined;
   const { 'content-length': given, 'transfer-encoding': coding } = ctx.req.headers;
-  // Other transfer codings are decoded at this hop, but the server would still be told of them. @see RFC 9112 §6.1
+  // Refuse other transfer codings than chunked: they concern this hop alone, but the server would be told of them.
+  // @see RFC 9112 §6.1
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     throw new RelayError('bad_request');
   }

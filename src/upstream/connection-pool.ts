@@ -22,7 +22,8 @@ export type ConnectionPool = ReturnType<typeof createConnectionPool>;
  * Creates the connections to a provider, or to the servers behind the gateway.
  *
  * @param size the most connections to each host of the provider
- * @param lookup resolves host names. These hosts get no keep-alive connections
+ * @param lookup resolves the host names that strangers choose. Connections to their hosts are not kept, because nothing
+ *   limits how many hosts there are
  */
 export function createConnectionPool(size: number, proxy: ProxyEnvironment, lookup?: LookupFunction) {
   const { HTTPS_PROXY: proxyUrl, NO_PROXY: noProxy = '' } = proxy;
@@ -34,13 +35,14 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
   const lookupOption = lookup ? { lookup } : {};
   const keepAlive = { keepAlive: true, maxSockets: size, ...lookupOption };
   const unpooled = createAgents(lookupOption);
-  // Anybody can choose hosts that need a lookup, so the connections to keep would have no limit.
   const pooled = lookup ? unpooled : createAgents({ ...keepAlive, timeout: idleConnectionLifetime });
-  const brief = createAgents({ ...keepAlive, timeout: briefLifetime });
+  const brief = lookup ? unpooled : createAgents({ ...keepAlive, timeout: briefLifetime });
   const all = [pooled, brief, unpooled];
   let closed = false;
   return {
+    /** For requests that can be repeated. */
     pooled,
+    /** A new connection for each request. */
     unpooled,
     /** Kept only for a moment, because a request that cannot be repeated must not meet a connection that died idle. */
     brief,

@@ -86,10 +86,11 @@ function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provide
   return { findings: [...ofContract, problem, ...judgeToken(trial, nested)], result: nested };
 }
 
-/** Reports an answer that does not count if flags alone describe the provider, as the contract says. */
+/**
+ * Reports an answer that the front end's rule refuses. Only the rule of a plain login with flags alone refuses any
+ * successful answer: as the contract says, it takes status 200 and JSON alone.
+ */
 function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): Finding[] {
-  // If flags alone describe the provider, the rule of a plain login accepts only what the contract says. Any other rule
-  // accepts every successful answer.
   const { answerRule } = login.frontEnd;
   const fix = 'describe the provider in a configuration file: login-relay config migrate makes one of the flags';
   if (!answerRule.isAnswer(status)) {

@@ -14,7 +14,8 @@ export function checkEntries(readings: Readings, file: ReadConfigFile): void {
   const openToBrowsers = resources.filter(({ browser }) => browser !== undefined);
   const used = new Set([...frontEnds, ...openToBrowsers].flatMap((owner) => owner.registrations));
   for (const { name, map, reportEntryFault } of registrations) {
-    if (map.path !== undefined && !used.has(name)) reportEntryFault('is used by no front end');
+    const isFromFile = map.path !== undefined;
+    if (isFromFile && !used.has(name)) reportEntryFault('is used by no front end');
   }
   for (const registration of registrations) reportSeparatedScopes(registration, frontEnds);
   if (file === undefined) return;

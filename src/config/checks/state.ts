@@ -39,7 +39,7 @@ export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | '
   return kind === 'bearer' && origin?.some(hasStar) ? 'bound' : kind;
 }
 
-/** Whether any front end gets refresh tokens. */
+/** A front end whose logins have no state gets no refresh tokens, whatever its setting says. */
 function areRefreshTokensIssued({ frontEnds }: Readings): boolean {
   return frontEnds.some((frontEnd) => refreshTokensOf(frontEnd) !== 'off' && !isWithoutState(frontEnd));
 }

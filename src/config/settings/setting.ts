@@ -142,7 +142,7 @@ export interface Setting {
   readonly restart?: true | 'presence';
   /** It is an address, or contains one. http:// must lead to this machine unless `--insecure-http` is set. */
   readonly isAddress?: true;
-  /** The texts of the help that differ for a file; null if a file cannot set it. */
+  /** What the help says differently for a configuration file; null if a file cannot give this setting. */
   readonly inFile?: { readonly help?: string; readonly otherwise: string } | null;
   readonly schema: v.GenericSchema<string, unknown>;
 }

@@ -57,13 +57,17 @@ async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
  *
  * @param login the login that brought the browser here
  * @throws {RelayError} `cookie_refused` if it was logged in before that login began. Then the proxy does not show the
- *   cookie to the check, and would send the browser here forever
+ *   cookie to the check, and would send the browser here forever; `check_ineffective` if that happens and the proxy does
+ *   not pass on the cookies of the check either
  */
 async function recordIfLoggedIn(host: DoorHost, ctx: Context, login: DoorLogin | undefined): Promise<boolean> {
   const entered = await openByCookie(ctx, () => ctx, host);
   if (entered === undefined) return false;
   recordCaller(ctx, entered, 'cookie');
-  if (login === undefined) return true;
+  if (login === undefined) {
+    if (host.cookies.markReturned(ctx)) throw new RelayError('check_ineffective');
+    return true;
+  }
   // `iat` is in seconds, so only a cookie of an earlier second is certain to be older. `hasFinished` knows the
   // millisecond.
   const isOlder = (entered.opened.iat + 1) * 1000 <= login.at || host.logins.hasFinished(ctx, login.at);

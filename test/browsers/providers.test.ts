@@ -334,6 +334,19 @@ describe('a login with a choice that cannot end', () => {
     expect(person.logins).to.equal(1);
   });
 
+  it('is a page, if the proxy passes cookies in neither direction, and without that a way back from a stale tab', async () => {
+    await person.press(await person.visit(`${wiki}/notes`), 'provider', 'second');
+    person.trail.length = 0;
+    expect((await person.visit(`${wiki}/.login-relay/choose?state=stale`)).text).to.include('at /');
+    person.proxyPassesCookies = false;
+    person.proxyPassesSetCookie = false;
+    relay().ahead = minute;
+    const page = await person.visit(`${wiki}/notes`);
+    expect(page.text).to.include('The proxy does not let you pass').and.include('<a href=');
+    expect(person.trail.length).to.be.at.most(8);
+    expect(person.logins).to.equal(1);
+  });
+
   it('is a page with a way back to the choice, if the chosen provider is not known yet', async () => {
     const { otherProviders: _, ...file } = relay().file();
     const unknown = '  second: { issuer: "http://127.0.0.1:9/", client-id: a, client-secret: b }';

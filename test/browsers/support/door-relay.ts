@@ -104,6 +104,8 @@ export class DoorBrowser {
   keepsCookie: (name: string, host: string) => boolean = () => true;
   /** Whether the proxy hands its cookies to the check. */
   proxyPassesCookies = true;
+  /** Whether the proxy passes on the cookies that the check sets. */
+  proxyPassesSetCookie = true;
   /** How often a provider was asked. */
   logins = 0;
   /** The requests to providers, in order. */
@@ -152,7 +154,10 @@ export class DoorBrowser {
     }
     const shown = this.proxyPassesCookies ? headers : given;
     const checked = await this.#relay.check(url.href, shown, { method });
-    if (checked.status !== 204) return checked;
+    if (checked.status !== 204) {
+      const { 'set-cookie': _, ...others } = checked.headers;
+      return this.proxyPassesSetCookie ? checked : { ...checked, headers: others };
+    }
     const text = `${checked.headers['x-forwarded-user']} at ${url.pathname}${url.search} with ${checked.headers['cookie']}`;
     return { status: 200, headers: {}, rawHeaders: [], body: Buffer.from(text) };
   }

@@ -70,7 +70,7 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
     // Otherwise, copies of the replaced cookie would live on after a logout.
     const renews = await findRenewable(host, login?.renews ?? openEvenIfEnded(host, ctx)?.opened);
     const granted = await redeem(place, ctx, { code, verifier }, renews);
-    clearCacheOfOtherPerson(host, ctx, granted);
+    await leaveOtherPerson(host, ctx, granted);
     host.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
   } catch (error) {
     // A refused person loses the earlier login in all browsers. After any other failure, it goes on, and its cookie
@@ -137,14 +137,16 @@ async function spendCode({ served, door }: DoorPlace, code: string): Promise<voi
 }
 
 /**
- * Clears the cache of a browser in which another person was logged in, because it may show that person's pages. A
- * cookie that no place opens any more, for example since a reload removed its provider or its key, may be another
- * person's.
+ * If another person was logged in in this browser, ends that login, because a logout here could no longer end copies of
+ * its cookie, and clears the cache, which may show that person's pages. A cookie that no place opens any more, for
+ * example since a reload removed its provider or its key, may be another person's.
  */
-function clearCacheOfOtherPerson(host: DoorHost, ctx: Context, { identity }: Granted): void {
+async function leaveOtherPerson(host: DoorHost, ctx: Context, { identity }: Granted): Promise<void> {
   if (host.cookies.get(ctx) === undefined) return;
-  const earlier = openEvenIfEnded(host, ctx);
-  if (earlier === undefined || earlier.opened.sub !== identity?.sub) ctx.set('Clear-Site-Data', '"cache"');
+  const earlier = openEvenIfEnded(host, ctx)?.opened;
+  if (earlier !== undefined && earlier.sub === identity?.sub) return;
+  ctx.set('Clear-Site-Data', '"cache"');
+  if (earlier !== undefined) await endInAllBrowsers(host, earlier.login);
 }
 
 /** Redeems a code as the token endpoint does. The access token that it grants is the content of the cookie. */

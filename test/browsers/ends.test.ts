@@ -103,7 +103,7 @@ describe('a browser that is logged in at a resource', () => {
     expect([await isIn(again), await isIn(thiefOfIt)]).to.deep.equal([false, false]);
   });
 
-  it('is a new login if another person renews, and forgets the pages of the person before', async () => {
+  it('is a new login if another person renews, and ends the login and forgets the pages of the person before', async () => {
     const cleared = async () => {
       const start = await person.open(`${board}/a`);
       const asked = new URL((await person.open(start.headers['location'] ?? '')).headers['location'] ?? '');
@@ -114,9 +114,12 @@ describe('a browser that is logged in at a resource', () => {
     };
     relay().ahead = 6 * minute;
     expect(await cleared()).to.equal(undefined);
+    const earlier = copy();
+    expect(await isIn(earlier)).to.equal(true);
     relay().ahead = 12 * minute;
     relay().provider.knows(json({ ...ada, sub: '43' }));
     expect(await cleared()).to.equal('"cache"');
+    expect(await isIn(earlier)).to.equal(false);
     expect((await person.visit(`${board}/a`)).text).to.include('43 at /a');
     const thief = copy();
     await person.open(`${board}${logout}`, ownForm, 'POST', '');

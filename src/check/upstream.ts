@@ -10,9 +10,9 @@ import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import type { Unreached } from './unreached.ts';
 
-/** Milliseconds for which a stream is observed. */
+/** Milliseconds for which a stream is observed, and for which a connection is awaited. */
 const observationTime = 2_000;
-/** If an event arrives so many milliseconds before its stream ends, nothing has held it back. */
+/** Milliseconds. An event that arrives this long before the end of its stream was not held back by a proxy. */
 const visibleGap = 100;
 /** Bytes of an answer that are read at most, approximately. */
 const maxRead = 64 * 1024;

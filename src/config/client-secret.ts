@@ -53,7 +53,11 @@ function readFromFileOrCredential(reading: Reading<'providers'>): FileText {
   return reportUnreadable('clientSecretFile', 'is not given', fix, asFault);
 }
 
-/** Reads a client secret from a file: one line that a request can carry. */
+/**
+ * Reads a client secret from a file: one line that a request can carry.
+ *
+ * @returns undefined after a fault, and a note if only the relay itself can read the file
+ */
 function readFromFile(reading: Reading<'providers'>, path: string | undefined): FileText {
   const text = readNamedFile(reading, 'clientSecretFile', path);
   if (text === undefined || isUnseen(text) || v.is(visibleCharacters, text)) return text;

@@ -6,7 +6,7 @@ import type { ValuesAt } from './settings/settings.ts';
 export type ProviderSettings =
   | {
       readonly known: Provider;
-      /** Its issuer, if the configuration has one beside all endpoints. */
+      /** The configured issuer, although all endpoints are configured as well. Otherwise, it is discovered. */
       readonly issuer?: string;
     }
   | { readonly discovered: Omit<MetadataContext, 'clientId' | 'encodingChanges'> };

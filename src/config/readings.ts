@@ -107,7 +107,10 @@ function readResource(map: SettingsMap<'resources'>, read: Read, registrations: 
     allow,
     /** How long browsers stay logged in; undefined if it opens to no browser. */
     browser,
-    /** The `allow` that names the claim with the groups of a registration's people. */
+    /**
+     * The `allow` whose `groups-claim` holds for the people of a registration: the resource's own, or else the
+     * registration's. Undefined if neither has a `groups-claim`.
+     */
     allowWithGroupsClaim(registration: string): Reading<'allow'> | undefined {
       const allowOfRegistration = registrations.find(({ name }) => name === registration)?.allow;
       return [allow, allowOfRegistration].find(namesGroupsClaim);

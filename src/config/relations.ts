@@ -99,7 +99,7 @@ export function resourcesOfRegistration(
     .filter((resource) => resource.registrations.includes(name))
     .map((resource) => {
       const audience = [name, providerId, clientId, toComparable(resource.url) ?? resource.url];
-      // If the form of the ids changes, earlier tokens must not be valid any more, because they hold other ids.
+      // `idsNameProvider` changes the ids of people, so tokens with the other form of ids must become invalid.
       return {
         ...resourceAt(resource, name),
         audience: resource.idsNameProvider ? [...audience, 'ids with provider'] : audience,

@@ -74,11 +74,14 @@ function isWithoutPreset(map: SettingsMap): boolean {
   return replacing.some((name) => map.values[name] !== undefined);
 }
 
-/** The texts that a setting has in effect, and what gives them; undefined without a value and without a default. */
+/**
+ * The texts that a setting has in effect, and where they come from: a flag, a variable, a place in the file, or
+ * `default`. Undefined without a value and without a default.
+ */
 export function findEffective(map: SettingsMap, name: string) {
   const texts = map.values[name];
   if (texts === undefined) {
-    // A printed file must not set for a machine what a machine cannot have.
+    // A machine counts as `code` elsewhere, but its entry in a file must not have `token-delivery`.
     if (name === 'tokenDelivery' && isOfKind(map, 'machine')) return undefined;
     const text = defaultOf(map, name);
     return text === undefined ? undefined : { texts: [text], from: 'default' };
@@ -91,7 +94,7 @@ export function findEffective(map: SettingsMap, name: string) {
     const separate = row.repeatable ? text.split(' ').filter((part) => part !== '') : [text];
     return { texts: separate, from: source === 'flag' ? row.flag : row.variable };
   }
-  // Only a preset has no position, because the name of an entry can select it.
+  // Only `provider` can be without a position. Then the name of the entry has selected the preset.
   const position = map.positions[name];
   return {
     texts,

@@ -1,7 +1,7 @@
 const isPlaceholder = 'is a placeholder: give the value itself';
 const isQuoted = 'has quotes around it, which are part of the value: leave them out';
 
-/** Forms of a whole value that was never filled in, for secrets and for other settings. */
+/** Forms of values that nobody has filled in, such as `${SECRET}`, for secrets and for other settings. */
 const unfilledForms: readonly [form: RegExp, message: string][] = [
   [/^\$\{[^}]*\}$|^\$[A-Z_][A-Z0-9_]*$/, 'is a variable that nothing has replaced'],
   [/^\{\{.*\}\}$/s, 'is a template that nothing has filled in'],

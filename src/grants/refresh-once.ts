@@ -53,7 +53,7 @@ export function createRefreshes(home: Home) {
     try {
       await check?.(result.response);
     } catch (error) {
-      await keepAfterFailure(refresh, result, error);
+      await keepAfterFailedCheck(refresh, result, error);
       throw error;
     }
     // During the check, a logout may have dropped the result, or another request may have checked it.
@@ -70,14 +70,16 @@ export function createRefreshes(home: Home) {
   /**
    * Keeps a result for the next refresh, which may come to another relay. If the person is refused, it is forgotten.
    */
-  async function keepAfterFailure(refresh: FrontEndRefresh, result: RefreshResult, error: unknown): Promise<void> {
+  async function keepAfterFailedCheck(refresh: FrontEndRefresh, result: RefreshResult, error: unknown): Promise<void> {
     const key = hashRefreshToken(refresh);
     if (isFailure(error, 'access_refused')) {
       await chains.forgetUnchecked(key);
       return;
     }
     if (!isStillUnchecked(refresh, result)) return;
+    // The provider refused the access token, so only the refresh token of this result is of use.
     if (isFailure(error, 'token_invalid')) keepUnchecked(refresh, { ...result, isSpent: true });
+    // Without a rotation, the other relays can refresh with the token that the page still has.
     if (isRotated(refresh, result)) await chains.shareUnchecked(key, result);
   }
 

@@ -71,7 +71,7 @@ export function readCookies({ req }: Context): Cookies {
   return cookies;
 }
 
-/** Parses the pairs of a `Cookie` header whose name contains the mark. */
+/** Parses the pairs of a `Cookie` header that contain the mark: all of the relay's own, and perhaps a few others. */
 function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
   let end = 0;

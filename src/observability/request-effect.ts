@@ -42,7 +42,7 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   consent: () => onToProvider,
   callback({ status, provider }) {
     if (status !== 307) return 'a page for the popup';
-    // The code of an OAuth login is exchanged at the token endpoint.
+    // Without a call to the provider, this is an OAuth login, whose code is exchanged at the token endpoint.
     return provider === undefined ? 'back to the page, with a code' : 'logged in, back to the page';
   },
   token: ({ grant }) => (grant === 'refresh_token' ? newTokens : 'the tokens for the code'),

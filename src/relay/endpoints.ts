@@ -221,12 +221,12 @@ function oauthEndpoints(
   { config: { baseUrl }, resources }: EndpointDependencies,
 ): Endpoint[] {
   const { frontEnds, doors, registration } = served;
-  const ownResources = resources.filter(([{ resource }]) => resource.registrations.includes(registration.name));
+  const ownResources = resources.filter(([door]) => door.resource.registrations.includes(registration.name));
   const { clients } = frontEnds;
   const failures = recordRegistration(served);
   const forPrograms = { methods: ['POST'], failures: inOrder(failures, answerOAuthErrors), isLimited: true };
-  // If unregistered clients may be anywhere, every page may read until the request's client is known. Then
-  // `expectOrigin` lets only the client's own pages read.
+  // If unregistered clients may be anywhere, every page may read the answer at first. As soon as the client is known,
+  // `expectOrigin` lets only the pages of this client read it.
   const clientPages: Readers = { hasOrigin: frontEnds.hasOrigin, all: frontEnds.takesAnyOrigin };
   const endpoints: (Endpoint | false | undefined)[] = [
     { ...forPrograms, path: `${path}/token`, action: 'token', readers: clientPages, handle: tokenEndpoint(served) },

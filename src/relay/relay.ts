@@ -67,7 +67,7 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
     listener: app.callback(),
     readiness,
     /** Takes over the streams of the relay before a reload, and ends the streams of changed resources. */
-    takeOver(): void {
+    takeOverStreams(): void {
       const ofBrowsers = served.flatMap(({ browserDoors }) => browserDoors.map(({ byCookie }) => byCookie));
       memory.streams.applyReload([...served.flatMap(({ doors }) => doors), ...ofBrowsers]);
     },

@@ -70,13 +70,14 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
         return false;
       }
       const previous = relay;
+      const previousConfig = currentConfig;
       relay = next;
       currentConfig = changed;
       configureSharedMemory(shared, changed);
       server.serve(relay.listener);
-      relay.takeOver();
+      relay.takeOverStreams();
       if (changed.certificate) server.replaceCertificate(changed.certificate);
-      setTimeout(previous.close, timeToLastCall(config)).unref();
+      setTimeout(previous.close, timeToLastCall(previousConfig)).unref();
       return true;
     },
     /** Stops listening, lets requests in flight finish, and closes every connection. */

@@ -44,6 +44,7 @@ async function revoke(request: EndpointRequest, token: string, resources: readon
   if (await endLoginOfAccessToken(request, token, resources)) return;
   // 200 would be wrong, because the login may continue, and no provider knows this token.
   if (looksSealed(token)) throw new RelayError('grant_invalid');
+  // A token that the provider has accepted lately needs no limit. Others may be made up.
   if (registration.isGood(token)) await revokeOnce(request, { accessToken: token });
   else await revokeUnknownToken(request, token);
 }

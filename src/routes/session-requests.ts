@@ -144,7 +144,8 @@ function createFrontEndFinder(frontEnds: readonly SessionFrontEnd[]) {
   return {
     hasOrigin: (origin: string): boolean => byOrigin.has(origin),
     /**
-     * The front end that a request names, or else the only front end of the origin, or without an origin the only one.
+     * The front end that a request names. If it names none, the only front end at its origin, or without an origin the
+     * only front end there is.
      *
      * @throws {RelayError} `client_unknown` or `origin_foreign`
      */

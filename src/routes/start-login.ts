@@ -83,8 +83,8 @@ function expectPeople({ kind }: FrontEnd): void {
 }
 
 /**
- * Stops a developer's login that cannot return to where it started, because the front end is on this machine, but the
- * page is at another port, or at 127.0.0.1 instead of localhost.
+ * Stops a developer's login that could not return to its page: the configured front end and the page are both on this
+ * machine, but at different ports or names (`localhost`, `127.0.0.1`).
  *
  * @param redirectUri the redirect URI of an OAuth request, which may be of a server at another port than the page
  * @throws {RelayError} `page_unknown`

@@ -43,8 +43,8 @@ export class Request extends IncomingMessage {
   }
 }
 
-// Enough for a few requests of a browser. Each further piece of a read is twice as long, unless the last piece was
-// expensive.
+// Bytes, enough for a few requests of a browser. Each further piece of a read is twice as long, unless a new request
+// began in the last piece.
 const firstPiece = 1024;
 
 /**
@@ -93,15 +93,17 @@ export function parseInPieces(
       parse?.call(socket, bytes.subarray(end, end + size));
       end += size;
       const current = latest();
+      // As Node.js does if the reader of a body is full.
       if (current?.deliverSmallChunks() === false) socket.pause();
       // No new request has begun, so the piece was part of one body.
       if (current === previous) size *= 2;
       previous = current;
     } while (canContinue() && end < bytes.length);
-    // The rest comes again after a pause, or after a CONNECT request goes to whatever has replaced the parser.
+    // The rest comes again after a pause. After a CONNECT request, it comes to whatever has replaced the parser.
     if (end < bytes.length && !isStopped && !socket.destroyed) socket.unshift(bytes.subarray(end));
   }
 
-  // Node.js removes its own listener when it hands the connection over. Because of this property, it removes this one.
+  // When Node.js hands the connection over, it removes its own listener. `listener` makes it remove this function, as
+  // if `once` had wrapped the listener.
   socket.on('data', Object.assign(onData, { listener: parse }));
 }

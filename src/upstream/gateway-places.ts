@@ -46,8 +46,10 @@ export function makeRoomAtGateway(newcomer: CountedTransfer, transfers: CountedT
 }
 
 /**
- * Finds the transfer to end: the youngest listening one of the person with most transfers, or else this person's
- * youngest. @returns undefined if nobody has more than `limits.streamsOfNewcomer`
+ * Finds the transfer to end. It belongs to the person with most transfers, and is the youngest that only listens, or
+ * else the youngest.
+ *
+ * @returns undefined if no person has more than `limits.streamsOfNewcomer`
  */
 function findTransferToEnd(candidates: readonly CountedTransfer[]): CountedTransfer | undefined {
   const withPerson = candidates.filter(({ person }) => person !== undefined);

@@ -31,7 +31,8 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       return parseTokenResponse(await client.call(request, observe), provider, type, rule);
     },
     /**
-     * Revokes the tokens of a login, if the provider can.
+     * Revokes the refresh token of a login, or its access token if there is no refresh token. Does nothing if the
+     * provider cannot revoke it.
      *
      * @throws {RelayError} `token_invalid` if the provider does not know the token, `client_refused`, or
      *   `provider_answer_unusable` if the token may still be valid

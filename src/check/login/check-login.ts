@@ -77,7 +77,7 @@ function reportUnreadableSecret(
     const fix = `${asOtherUser}; a systemd credential is in the service alone, so name its file in client-secret-file`;
     return loginFindings.problem('it needs the client secret, which cannot be read', fix);
   }
-  // Without its key, the check would listen on plain http.
+  // The relay listens on https. Without the key of its certificate, the check could not, and no callback would arrive.
   const isKeyMissing = sourceOf('tlsKey') !== undefined && certificate === undefined;
   if (!isKeyMissing) return undefined;
   return loginFindings.problem('it needs the key of the certificate, which cannot be read', asOtherUser);

@@ -43,9 +43,11 @@ export async function serve(sources: OptionSources): Promise<void> {
   logger.info({ address, socketActivated, metricsAddress, ...callbacksOf(config) }, 'listening');
   manager.ready();
 
+  /** Reads the configuration for a reload, with warnings about the change. */
   const readAgain = () => {
     const reading = read();
     const restartWarnings = findRestartWarnings(config, reading.config, socket !== undefined);
+    // Settings that need a restart have their values of the start. Logins depend on the last reload.
     const endedLogins = findEndedLogins(relay.config(), reading.config);
     return { ...reading, warnings: [...reading.warnings, ...restartWarnings, ...endedLogins] };
   };

@@ -148,7 +148,7 @@ ${settings.frontEnds}
       return started;
     };
     this.#relays = await Promise.all(Array.from({ length: replicas }, start));
-    for (const { takeOver } of this.#relays) takeOver();
+    for (const { takeOverStreams } of this.#relays) takeOverStreams();
   }
 
   /** From now on, its clock moves by `ahead` alone, so that nothing ends earlier on a slow machine. */

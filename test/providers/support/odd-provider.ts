@@ -163,7 +163,7 @@ ${frontEnds[delivery].replace(' }', `${frontEnd && `, ${frontEnd}`} }`)}
       created.listener(request, response);
     });
     this.#relay = here;
-    created.takeOver();
+    created.takeOverStreams();
     // Discovery is over, and the tests ask about logins.
     this.requests.length = 0;
   }

@@ -65,7 +65,7 @@ interface AccessSettings {
 
 /** Decides who may log in at one registration, and says who they are. */
 export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoints, by: AccessSettings) {
-  const askProvider = createProviderQuestions(endpoints, by);
+  const askProvider = createAskProvider(endpoints, by);
   const { userFrom, userUrl, access } = by.provider;
   // Part of the key, because a reload may change which field identifies a person. An earlier verdict may be about
   // somebody else.
@@ -104,7 +104,7 @@ export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoi
 }
 
 /** Creates the function that asks the provider for a verdict. It remembers nothing. */
-function createProviderQuestions({ lookUpUser, askAccess }: Endpoints, by: AccessSettings) {
+function createAskProvider({ lookUpUser, askAccess }: Endpoints, by: AccessSettings) {
   /** Reads the record of the person from the ID token or from the user endpoint. */
   async function readRecord(
     { accessToken, idToken, login, subjectId }: Evidence,
@@ -112,9 +112,10 @@ function createProviderQuestions({ lookUpUser, askAccess }: Endpoints, by: Acces
     signal: AbortSignal,
   ): Promise<Item> {
     const { userFrom, userUrl, issuer } = by.provider;
-    // Not every provider sends an ID token again at a refresh. Then the user endpoint must do.
-    const mayUseEndpoint = idToken === undefined && login === undefined && userUrl !== undefined;
-    if (userFrom === 'id-token' && !mayUseEndpoint) {
+    const isRefresh = login === undefined;
+    // Some providers send no ID token at a refresh. Then the user endpoint is asked, and has to name the same person.
+    const asksEndpointInstead = isRefresh && idToken === undefined && userUrl !== undefined;
+    if (userFrom === 'id-token' && !asksEndpointInstead) {
       const nonce = login && { value: login.nonce };
       return readIdToken(idToken, { issuer, clientId: by.clientId, nonce, subjectId, now: by.now() });
     }

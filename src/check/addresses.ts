@@ -65,7 +65,7 @@ export async function checkBaseUrl(given: CheckContext): Promise<Finding> {
     return baseUrlFindings.notChecked(why, 'start the relay, and get a token with one of its clients');
   }
   const context = { ...given, frontEnd };
-  // The front end of a resource's door is not configured. Its logins start at another path.
+  // The relay's own front end for a resource with browsers has no entry, and its logins start at another path.
   const isConfigured = config.frontEnds.some(({ name }) => name === frontEnd.name);
   const startUrl = isConfigured ? buildStartUrl(context) : config.baseUrl + browserStartPath(context);
   const answer = await httpGet(context, startUrl);
@@ -79,7 +79,7 @@ export async function checkBaseUrl(given: CheckContext): Promise<Finding> {
 /** Whether a front end names a page. Machines, and clients that bring redirect URIs of their own, do not. */
 const canStartLogin = ({ origins, redirectUris }: FrontEndConfig) => origins.length > 0 || redirectUris.length > 0;
 
-/** The path at which browsers start their logins at the resource of the front end. */
+/** The path at which a browser's login at a resource starts. The front end is the relay's own, with one resource. */
 const browserStartPath = ({ registration, frontEnd }: CheckContext) =>
   doorStartPath(registration.name, frontEnd.resources[0] ?? '');
 

@@ -142,6 +142,10 @@ async function callAddresses({ config, readings }: ConfigReading, isFromFile: bo
     return [...ofAddresses, ...((await ofPages) ?? []), ...ofDiscovery, ...ofProvider];
   }
 
+  /**
+   * Checks each registration, front end and resource of a file, each with a typical partner. A machine comes last,
+   * because it starts no login.
+   */
   async function checkEntries(): Promise<Finding[]> {
     const ofRegistrations = mapInGroups(registrations, async (registration) => {
       const ownFrontEnds = frontEndsWithBrowsers(config, registration);

@@ -67,7 +67,7 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     return found;
   }
 
-  /** As `fetchDocument`, but with a limit of fetches at once for one count key. @throws {RelayError} `overloaded` */
+  /** As `fetchDocument`, but a few at once for one client address, its count key. @throws {RelayError} `overloaded` */
   async function fetchWithinLimit(countKey: string, url: URL): Promise<Client> {
     const count = inFlight.get(countKey) ?? 0;
     if (count >= concurrentFetchesOfKey) throw new RelayError('overloaded');

@@ -16,7 +16,8 @@ export interface GivenOption {
 }
 
 const rows: Readonly<Record<string, Option>> = options;
-const excludedBy = (name: string): readonly string[] => rows[name]?.excludes ?? [];
+/** The options that cannot be given together with this one. */
+const exclusionsOf = (name: string): readonly string[] => rows[name]?.excludes ?? [];
 
 /**
  * Whether the variable of an option does not count, because a flag excludes the option: with `--issuer`, the variable
@@ -24,9 +25,9 @@ const excludedBy = (name: string): readonly string[] => rows[name]?.excludes ?? 
  */
 function isVariableOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>): boolean {
   const isFlagGiven = (option: string) => flags[option] !== undefined;
-  const excluded = excludedBy(name);
+  const excluded = exclusionsOf(name);
   // The options on the same side exclude the same options: for `provider`, also `providerHost`.
-  const sameSide = excluded.flatMap(excludedBy);
+  const sameSide = excluded.flatMap(exclusionsOf);
   return excluded.some(isFlagGiven) && !sameSide.some(isFlagGiven);
 }
 

@@ -150,8 +150,8 @@ export const registrationsOfFrontEnd = ({ registrations }: Config, frontEnd: Fro
   registrations.filter(({ name }) => frontEnd.registrations.includes(name));
 
 /**
- * The rules for the refresh tokens of a front end; undefined if it gets none. Beyond this machine, they need a key
- * file. Without it, keys come from the client secret, so that the provider, which knows it, could open them.
+ * The rules for the refresh tokens of a front end; undefined if it gets none. Unless the base URL is on this machine,
+ * refresh tokens need a key file. Without one, their key would come from the client secret, which the provider knows.
  */
 export function refreshPolicyOf(
   { refreshLifetime: lifetime, keySecrets, baseUrl }: Config,

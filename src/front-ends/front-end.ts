@@ -80,8 +80,8 @@ export interface FrontEndContext {
 
 /** The most words of a scope that a log line shows. */
 const mostLogged = 20;
-/** @see RFC 6749 §3.3 */
-const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
+/** Whether a log line can show a word of a scope: it is valid, and not too long. @see RFC 6749 §3.3 */
+const isLoggableScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
 
 /**
  * The audience of a front end, to which its codes, refresh tokens and sessions are bound. It includes the origins,
@@ -267,7 +267,7 @@ function createScopeReport({ name, scope }: FrontEndSettings, { registration, lo
   let isReported = false;
   return (granted: string | undefined, scopeOfRegistration: string | undefined): void => {
     if (isReported) return;
-    const beyond = scopeBeyond(granted, scope ?? scopeOfRegistration).filter(isScopeWord);
+    const beyond = scopeBeyond(granted, scope ?? scopeOfRegistration).filter(isLoggableScopeWord);
     if (beyond.length === 0) return;
     isReported = true;
     const line = { frontEnd: name, registration, scope: beyond.slice(0, mostLogged).join(' ') };

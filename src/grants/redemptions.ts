@@ -141,14 +141,14 @@ export function createRedemptions(home: Home) {
     /**
      * Redeems a code.
      *
-     * @param grant grants the answer to the front end. It calls `giveBack` to keep the answer, if the front end may
+     * @param grant grants the answer to the front end. It calls `keepAnswer` to keep the answer, if the front end may
      *   repeat the redemption
      * @throws {RelayError} `code_redeemed`, or why `exchange` or `grant` failed
      */
     async redeem<Result>(
       redemption: Redemption,
       exchange: Exchange,
-      grant: (response: TokenResponse, giveBack: () => Promise<void>) => Promise<Result>,
+      grant: (response: TokenResponse, keepAnswer: () => Promise<void>) => Promise<Result>,
     ): Promise<Result> {
       const { key } = redemption;
       if (!(await redeemed.mark(key, redeemedTime))) throw new RelayError('code_redeemed');

@@ -161,7 +161,7 @@ export class RefreshChains {
     }
   }
 
-  /** Whether another relay has a newer result, or is about to get one. */
+  /** Whether another relay has a newer result, or is about to get one. Also learns of a logout at another relay. */
   async #isOlderThanAtOthers({ refreshToken }: OwnedRefreshToken, key: string): Promise<boolean> {
     // If another relay has logged the person out, this process must not repeat an earlier result either.
     if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);

@@ -5,7 +5,10 @@ import { RelayError } from '../failures/relay-error.ts';
 import { type Limits, limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
-/** Sends `100 Continue` to a caller that waits for it before it sends the body. @see RFC 9110 §10.1.1 */
+/**
+ * Sends `100 Continue` to a caller that waits for it before it sends the body. Node.js leaves that to the relay,
+ * because `server.ts` listens to `checkContinue`. @see RFC 9110 §10.1.1
+ */
 export function sendContinue({ req, res }: Pick<Context, 'req' | 'res'>): void {
   const isExpected = req.headers.expect?.toLowerCase() === '100-continue';
   if (isExpected && req.httpVersion === '1.1') res.writeContinue();

@@ -19,9 +19,8 @@ export type Marks = ReturnType<typeof createMarks>;
 /**
  * Remembers keys that were marked, each for its lifetime.
  *
- * @param how.isKept whether each process that knows a mark sets it again after the server has lost it
- * @param how.areTakenBack whether marks can be taken back. Then each process has to ask the server again about marks of
- *   other processes
+ * @param options.isKept whether each process that knows a mark sets it again after the server has lost it
+ * @param options.areTakenBack whether a mark can be removed again. Then this process does not remember marks of others
  */
 export function createMarks(
   { now, shared }: Home,
@@ -49,7 +48,7 @@ export function createMarks(
       const answer = await shared.run(['PTTL', hashSharedName(letter, key)]);
       if (answer === undefined && isStrict) throw memoryAway();
       const left = Number(answer?.reply ?? missingKey);
-      // The value is new, so that this process does not take back the mark of another.
+      // The value is new, so that `deleteIfOwn` of this process does not delete the mark of another.
       if (isKept && left > 0) marks.set(key, newMark(), left);
       // This process may have marked the key meanwhile.
       return left > missingKey || isMarkedHere(key);

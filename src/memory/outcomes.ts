@@ -12,7 +12,8 @@ const longestOutcome = 64 * 1024;
 /** Milliseconds. No relay leaves an outcome for longer. */
 const longestLifetime = 3_600_000;
 
-// The type of a token response has every key. An optional key would be left out, unless it has a default.
+// A token response has all of these keys, even with the value undefined. Valibot leaves out a missing optional key,
+// unless it has a default.
 const toUndefined = () => undefined;
 const maybeText = v.optional(v.string(), toUndefined);
 const maybeSeconds = v.optional(v.number(), toUndefined);

@@ -120,9 +120,10 @@ export function requireCodeChallenge(query: Query): string {
  * @see RFC 8707 §2
  */
 export function readResource({ resource }: Query): string | undefined {
-  const isUri = (text: string) =>
+  // Printable ASCII without `#`.
+  const isUriWithoutFragment = (text: string) =>
     text.length <= limits.returnToLength && /^[\x21\x22\x24-\x7e]+$/.test(text) && URL.canParse(text);
-  return readOptionalText(resource, 'resource_refused', isUri);
+  return readOptionalText(resource, 'resource_refused', isUriWithoutFragment);
 }
 
 /**

@@ -76,8 +76,8 @@ export interface ValueSource extends AccessSource {
   /** A field that is true for the only value that stands for the person. */
   readonly primary?: string;
   /**
-   * The field of a user's name, if `fields` has a number. An all-digit rule matches ids only: anybody can choose
-   * somebody's id as a user name.
+   * The field of the user name, if `fields` gives a numeric id. A rule of digits alone is compared only with the id,
+   * because anybody can choose somebody's id as a user name.
    */
   readonly name?: string;
   /** Whether names that differ in case may belong to two people. */

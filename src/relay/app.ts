@@ -162,7 +162,10 @@ function createNotFound(
   };
 }
 
-/** Creates the warnings about pages that belong to no front end, unless every page may read the response. */
+/**
+ * Returns a function that creates, for an endpoint, the middleware that warns about pages of no front end. It does not
+ * warn if every page may read the response to a request.
+ */
 function prepareOriginWarnings({ config, logger, served }: Dependencies): EndpointContext['createOriginWarning'] {
   const { frontEnds } = config;
   const { hasOrigin } = pagesOfFrontEnds(config);

@@ -24,10 +24,10 @@ interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
 }
 
 /**
- * Creates the addresses of the resources behind the relay.
+ * Creates the handlers of requests that pass through the relay to a resource.
  *
  * @param resources the doors of each resource
- * @param hosts of the resources that open to browsers
+ * @param hosts the door hosts of the resources that open to browsers
  * @returns undefined if no resource is behind the relay
  */
 export function createGateways(

@@ -4,18 +4,18 @@ import { createJointWork } from '../memory/joint-work.ts';
 import { kinds } from '../memory/kinds.ts';
 import { createMarks } from '../memory/marks.ts';
 
-/** Milliseconds for which an answer of the shared memory may be repeated. */
-const answerTime = 30_000;
+/** Milliseconds for which the shared memory is not asked again about a login that had not ended. */
+const notEndedCacheTime = 30_000;
 
 export type EndedLogins = ReturnType<typeof createEndedLogins>;
 
 /**
- * Remembers logins that have ended before their access tokens. It keeps the last 16,384, each until its last token
- * ends.
+ * Remembers logins that were ended while their access tokens are still valid. It keeps the last 16,384, each until its
+ * last token ends.
  */
 export function createEndedLogins(home: Home) {
   const marks = createMarks(home, kinds.endedLogins);
-  const notEnded = createExpiringSecrets<true>(answerTime, kinds.endedLogins.most, home.now);
+  const notEnded = createExpiringSecrets<true>(notEndedCacheTime, kinds.endedLogins.most, home.now);
   const join = createJointWork<boolean>();
   const hasEnded = (login: string) => join(login, () => marks.isMarked(login));
   return {
@@ -23,8 +23,8 @@ export function createEndedLogins(home: Home) {
      * Ends a login.
      *
      * @param lifetime milliseconds until its last token ends
-     * @param machine the machine whose token ends; undefined for a login of a person. If the memory is full, its own
-     *   ends are evicted first: a machine that ends ten thousand of its tokens must not evict the logouts of people
+     * @param machine the machine whose token ends; undefined for a login of a person. A machine that ends ten thousand
+     *   of its tokens evicts its own earlier marks, and not the logouts of people
      */
     async end(login: string, lifetime: number, machine?: string): Promise<void> {
       await marks.mark(login, lifetime, machine);

@@ -47,7 +47,7 @@ export function answerBrowser(host: DoorHost, findAsked: FindAsked, warn: WarnOf
   };
 }
 
-/** Logs that a proxy asks the check about the relay's own paths at the host of a resource. */
+/** Warns that a proxy sends requests for the relay's own paths, at the host of a resource, through the check. */
 export type WarnOfCheckedPaths = (resource: string) => void;
 
 /**

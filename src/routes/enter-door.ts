@@ -41,8 +41,8 @@ export async function enterDoor(
   const { method, target } = requireAsked();
   if (entered === undefined) {
     if (method !== 'GET') throw new RelayError('login_needed');
-    // The proxy asks about the relay's own paths, most likely about the callback of a login. Another login would end here
-    // again.
+    // The proxy asks about the relay's own paths, most likely about the callback of a login. Another login would end
+    // here again.
     if (isPlainRelayPath(target)) throw new RelayError('relay_paths_checked');
     // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
     if (logins.hasFinished(ctx)) throw new RelayError('cookie_refused');

@@ -152,7 +152,7 @@ function createRulesForPrograms(resource: Resource, upstream: Upstream): PassRul
   const publicUrl = new URL(resource.url);
   const way = { path: publicUrl.pathname, url: new URL(upstream.url) };
 
-  /** The public address of a redirect, which the server may have written with its own address. */
+  /** The public address of a redirect: the server may name itself by its own address or by the public one. */
   const publicLocation = (location: string, url: URL) =>
     mapLocation(location, url, way.url, resource.url) ?? mapLocation(location, url, publicUrl, resource.url);
 

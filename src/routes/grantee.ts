@@ -23,11 +23,12 @@ export interface Grantee {
 type Terms = Pick<RefreshTokenContent, 'ownResource' | 'providerResource' | 'hasConsent' | 'scope' | 'address'>;
 
 /**
- * Requires that the request and the present configuration agree with what a login is for.
+ * Requires that the resource and the scope of a login are those that the request names, and that the configuration
+ * still allows them to the front end.
  *
  * @returns whom the token of the login is for
- * @throws {RelayError} `resource_refused`, or `grant_invalid` if the front end may not have what the login is for any
- *   more, or the person was not shown all of it
+ * @throws {RelayError} `resource_refused`, or `grant_invalid` if the configuration does not allow them any more, or the
+ *   person was asked about a smaller scope
  */
 export function requireGrantee(request: EndpointRequest, terms: Terms): Grantee {
   const { ctx, frontEnd, parameters, registration } = request;

@@ -16,7 +16,8 @@ import { type Grantee, requireGrantee } from './grantee.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code, which the relay's code holds. Every check comes
- * before the exchange, because the provider's code works only once.
+ * before the exchange, because the provider's code works only once. If the front end did not get the tokens of an
+ * earlier attempt, `redemptions` has kept the provider's answer, and a repetition gets it without an exchange.
  *
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
@@ -43,19 +44,21 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
     left,
     revoke: (tokens) => revokeSilently(registration, tokens),
   };
+  // A repetition counts as well, because nobody knows yet whether an answer was kept.
   const exchange: Exchange = (takeKept, noteSent) =>
     registration.limitExchange(
       grantee.chargedAddress,
       async () => (await takeKept()) ?? (await exchangeProviderCode(request, login, noteSent)),
     );
-  return await redemptions.redeem(redemption, exchange, async (response, giveBack) => {
+  return await redemptions.redeem(redemption, exchange, async (response, keepAnswer) => {
     const granted = await admitAndGrant(request, grantee, login, response, thumbprint).catch(async (error) => {
       if (!isTemporary(error)) throw error;
-      await giveBack();
+      await keepAnswer();
+      // The front end can repeat the redemption.
       delete ctx.state.codeMayBeSpent;
       throw error;
     });
-    giveBackUnlessAnswered(ctx, giveBack);
+    keepUnlessAnswered(ctx, keepAnswer);
     return granted;
   });
 }
@@ -127,13 +130,13 @@ function isTemporary(error: unknown): boolean {
 }
 
 /** Gives the provider's answer back if the client has gone before it got all, so that it can repeat the redemption. */
-function giveBackUnlessAnswered({ res }: Context, giveBack: () => Promise<void>): void {
-  const giveBackIfBroken = () => {
+function keepUnlessAnswered({ res }: Context, keepAnswer: () => Promise<void>): void {
+  const keepIfBroken = () => {
     // Node.js 22 reports a broken response as finished too.
-    if (!res.writableFinished || res.errored !== null) void giveBack();
+    if (!res.writableFinished || res.errored !== null) void keepAnswer();
   };
-  if (res.closed) giveBackIfBroken();
-  else res.once('close', giveBackIfBroken);
+  if (res.closed) keepIfBroken();
+  else res.once('close', keepIfBroken);
 }
 
 /** Whether a request names the redirect URI of its login, or none. @see RFC 6749 §4.1.3 */

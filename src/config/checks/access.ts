@@ -9,7 +9,7 @@ import { completeValues, type FrontEndReading, type Readings, type RegistrationR
 
 const openToAll = 'has unregistered clients, and everybody at the provider may log in with them: set allow';
 
-/** Names in these lists contain no colon themselves, so a colon can only follow the name of a provider. */
+/** In these rules, `github:acme` can only mean `acme` at `github`, because their names contain no colon. */
 const rulesWithoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails', 'emailDomains'];
 
 /** The access rules of a registration, resource or front end; undefined if it has none, so that everybody may log in. */

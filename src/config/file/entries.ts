@@ -71,6 +71,7 @@ function readOneMap(level: Level, { value, position }: Pair, path: string, sourc
   const isSwitchedOn = isSwitch && isScalar(value) && value.value === true;
   if (!isMap(value) && !isSwitchedOn) source.report(position, `${path} ${otherShape}`);
   else if (empty !== undefined && pairs.length === 0) source.report(position, `${path} ${empty}`);
+  // Inside a lenient level, faults are only warnings.
   const within = isLenient(level) ? { ...source, report: source.warn } : source;
   return readSettings(pairs, { level, prefix: `${path}.`, position }, within);
 }

@@ -23,7 +23,7 @@ type Texts = Readonly<Record<string, string | undefined>>;
  * that come from presets, issuers and defaults are in comments, so that the file has the same meaning if it is read.
  * Secrets are masked.
  *
- * @param config the source of these further values
+ * @param config gives the values in comments. Without it, because it has faults, there are no such comments
  * @param described the providers that issuers described, by registration
  */
 export function formatConfigFile(

@@ -86,9 +86,10 @@ describe('the providers of a resource', () => {
     [
       'rules without a provider',
       'provider: [github, google], allow: { users: [ada], organizations: [example], teams: [example/a], groups: [b] }',
-      ...['users', 'organizations', 'teams', 'groups'].map(
-        (rule) => `allow.${rule} must say at which provider, as ${which}`,
-      ),
+      `allow.users must say at which provider, as ${which}`,
+      `allow.organizations must say at which provider, as ${which}`,
+      `allow.teams must say at which provider, as ${which}`,
+      `allow.groups must say at which provider, as ${which}`,
     ],
     [
       'a rule of a provider that is not in the list',

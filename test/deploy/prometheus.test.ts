@@ -89,9 +89,8 @@ describe('the alert rules', () => {
   });
 
   it('use the job name of the manual', async () => {
-    const [scrape = '', relabel = ''] = [
-      ...textOf('docs/operations.md').matchAll(/(?<=^```yaml\n).*?(?=^```$)/gms),
-    ].map(([block]) => block);
+    const examples = textOf('docs/operations.md').matchAll(/(?<=^```yaml\n).*?(?=^```$)/gms);
+    const [scrape = '', relabel = ''] = Array.from(examples, ([example]) => example);
     const [{ job_name: job, static_configs }] = parse(scrape).scrape_configs;
     const relabel_configs = parse(relabel);
     const down = rules.find(({ alert }) => alert === 'LoginRelayDown');

@@ -29,12 +29,12 @@ async function recordHello(): Promise<Buffer> {
 /** Splits the only record of a hello in two, because a hello may have several. @see RFC 8446 §5.1 */
 function splitRecord(hello: Buffer, length: number): [Buffer, Buffer] {
   const content = hello.subarray(5);
-  const [first, second] = [content.subarray(0, length), content.subarray(length)].map((part) => {
+  const recordOf = (part: Buffer) => {
     const header = Buffer.from(hello.subarray(0, 5));
     header.writeUInt16BE(part.length, 3);
     return Buffer.concat([header, part]);
-  });
-  return [first ?? hello, second ?? hello];
+  };
+  return [recordOf(content.subarray(0, length)), recordOf(content.subarray(length))];
 }
 
 describe('TLS handshakes', () => {

@@ -41,7 +41,8 @@ class Site {
     config: string,
     sites: (relayPort: number) => { readonly text: string; readonly variables?: Readonly<Record<string, string>> },
   ): Promise<Site> {
-    const [relayPort, tlsPort] = [await freePort(), await freePort()];
+    const relayPort = await freePort();
+    const tlsPort = await freePort();
     const flags = { config: await workspace.write('config.yaml', config), port: `${relayPort}` };
     const relay = new RelayProcess({ flags });
     await relay.logLine(({ msg }) => msg === 'listening');
@@ -111,7 +112,8 @@ needsPrograms('caddy', 'prometheus').describe('several applications behind one r
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result: {} }));
     });
     servers.push(wiki, tools);
-    const [dashboard, files] = [await freePort(), await freePort()];
+    const dashboard = await freePort();
+    const files = await freePort();
     const words = [
       `--config.file=${await workspace.write('prometheus.yml', '')}`,
       `--storage.tsdb.path=${workspace.path('data')}`,

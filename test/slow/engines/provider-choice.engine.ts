@@ -78,7 +78,8 @@ for (const engine of engines) {
     // The driver of WebKitGTK has one tab in front at a time.
     if (engine.name !== 'WebKitGTK')
       it('lets a second tab in by a reload, once the first one has logged in', async () => {
-        const [first, second] = [await asked('/first'), await asked('/second')];
+        const first = await asked('/first');
+        const second = await asked('/second');
         await first.click('[value=second]');
         await first.shows('h1', 'second:42 at /first');
         await second.open(await second.url());

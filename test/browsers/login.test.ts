@@ -112,6 +112,18 @@ describe('the login of a browser at a resource', () => {
     expect((await person.open(`${login}/.login-relay/user`)).status).to.equal(404);
   });
 
+  it('opens to the cookie without a call to the provider', async () => {
+    const { calls } = relay().provider;
+    await person.visit(`${wiki}/`);
+    expect(calls).not.to.deep.equal([]);
+    calls.length = 0;
+    const cookie: [string, string] = ['Cookie', person.jar.headerFor(new URL(wiki))];
+    for (const headers of [fetching, navigation]) {
+      expect((await relay().check(`${wiki}/`, [...headers, cookie])).status).to.equal(204);
+    }
+    expect(calls).to.deep.equal([]);
+  });
+
   it('also opens to a token, which takes precedence over the cookie', async () => {
     await person.visit(`${wiki}/`);
     const cookie: [string, string] = ['Cookie', person.jar.headerFor(new URL(wiki))];

@@ -6,7 +6,7 @@ import { options } from '../src/config/settings/settings.ts';
 import { configFileSchema } from '../src/config/shown/schema.ts';
 import { failureCodes, RelayError } from '../src/failures/relay-error.ts';
 import { checkPath, defaultCallbackPath, paths } from '../src/paths.ts';
-import { identityHeaders } from '../src/resources/identity-headers.ts';
+import { buildIdentityHeaders } from '../src/resources/identity-headers.ts';
 import { version } from '../src/version.ts';
 
 export type Lists = Readonly<Record<string, readonly string[]>>;
@@ -32,7 +32,7 @@ export function presentLists(): Lists {
     'exit codes': found(after('src/cli/commands/manual.md', '# EXIT STATUS', '# '), /^(\d)$/gm),
     'fields of the log': cells('| field | meaning |').flatMap((cell) => found(cell, /`([\w.]+)`/g)),
     'flags, with their variables': Object.values(options).map(({ flag, variable }) => `${flag} ${variable}`),
-    'headers to an application': Object.keys(identityHeaders({ sub: '' })),
+    'headers to an application': Object.keys(buildIdentityHeaders({ sub: '' })),
     // The texts of pages are not promised, so their keys are not.
     'keys and values of the file': keysOf(configFileSchema()).filter((key) => !key.startsWith('pages.texts.')),
     'metrics, with their labels': cells('| metric and its labels | meaning |').map((cell) => cell.replaceAll('`', '')),

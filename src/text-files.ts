@@ -68,8 +68,12 @@ export function whyUnreadable(error: unknown): string {
   return unreadable[codeOf(error)] ?? 'names a file that cannot be read';
 }
 
-/** Whether a file does not exist. @param orBlank whether a blank file counts as missing */
-export function isMissingFile(path: string, readFile: ReadFile, orBlank = false): boolean {
+/** Whether a file does not exist. @param options.orBlank whether a blank file counts as missing */
+export function isMissingFile(
+  path: string,
+  readFile: ReadFile,
+  { orBlank = false }: { readonly orBlank?: boolean } = {},
+): boolean {
   try {
     const isBlank = readFile(path).text.trim() === '';
     return orBlank && isBlank;

@@ -228,8 +228,10 @@ export function createLogin(given: LoginOptions): Login {
         const response = data.response.iss === relay ? data.response : wrongIssuer;
         finish({ ...pending, response, popup: false }).then(() => settle(), settle);
       };
-      // With COOP, an open popup looks closed too, but then the popup has the focus, and not this page. A popup that
-      // has finished sends a message before it closes, so the message arrives before this error.
+      // Rejects once the person has closed the popup. With COOP, an open popup looks closed too, but then the popup has
+      // the focus, and not this page. It may look closed before it gets the focus, so only a popup that was open at the
+      // look before counts as closed. A popup that has finished sends a message before it closes, so the message arrives
+      // before this error.
       const watch = (wasOpen?: boolean) => {
         timer = setTimeout(() => {
           const isOpen = !tab.closed || !document.hasFocus();

@@ -72,7 +72,11 @@ export function hashRules(
   return hash('sha256', JSON.stringify([sorted, access, userFrom, groupsClaim]), 'base64url').slice(0, 16);
 }
 
-/** How a provider can be asked about a rule, or why it cannot. */
+/**
+ * How a provider can be asked about a rule, or why it cannot.
+ *
+ * @param access the provider's own answers; undefined for the answers of OpenID Connect
+ */
 export function answerTo(
   rule: AccessRule,
   { groupsClaim }: Pick<Allow, 'groupsClaim'>,
@@ -83,9 +87,10 @@ export function answerTo(
   if (answer === undefined) return cannot('the provider does not say that of a person');
   if (rule !== 'groups' || answer.kind !== 'values') return answer;
   if (groupsClaim === undefined) {
-    const namesField = answer.fields.length > 0;
-    return namesField ? answer : cannot('its user record has no groups: set groups-claim');
+    const hasField = answer.fields.length > 0;
+    return hasField ? answer : cannot('its user record has no groups: set groups-claim');
   }
+  // `groups-claim` names a field of the user record, but this provider has the groups at another address.
   if (answer.from !== undefined) return cannot('groups-claim does not apply to it');
   return { ...answer, fields: [groupsClaim] };
 }

@@ -53,7 +53,8 @@ export function explainProviderTrouble({ warning }: Findings, { status }: Upstre
 }
 
 /**
- * Says why an answer cannot come from an endpoint for programs; undefined if it can.
+ * Says why an answer cannot come from an endpoint for programs, or that the provider itself has a problem, so that the
+ * answer shows nothing; undefined if neither is so.
  *
  * @param fix what to change if the address is wrong
  */

@@ -84,7 +84,8 @@ function readResult(answer: UpstreamResponse, fix: string): Refusal | Finding {
   if (code === 'redirect_uri_refused') return 'redirect_uri';
   const isBare401 = answer.status === 401 && providerError === undefined;
   if (code !== 'client_refused' && !isBare401) return 'unknown';
-  // A known text names the identifier or the secret. A known code may mean either of them.
+  // A known text tells more than a known code, such as `unauthorized_client`. A refusal that is not known may concern
+  // the identifier or the secret.
   const byText = refusedCredentials[`${error_description ?? message}`];
   return byText ?? refusedCredentials[`${error}`] ?? 'credentials';
 }

@@ -6,7 +6,7 @@ import { credentialPath, readNamedFile } from './named-file.ts';
 import { isVisible, secretVariables } from './secret-variables.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
-import { whyUnfilled } from './unfilled-values.ts';
+import { whySecretUnfilled } from './unfilled-values.ts';
 
 const shortestSecret = 32;
 
@@ -46,7 +46,7 @@ function keyInStateDirectory(environment: Reading<'relay'>['environment']): stri
 
 /** Reads one or two lines from a variable, as from a key file; undefined after a fault. */
 function readKeyVariable({ reportVariableFault, warnOfVariable }: Reading<'relay'>, name: string, text: string) {
-  const whyNot = whyUnfilled(text, true);
+  const whyNot = whySecretUnfilled(text);
   if (whyNot !== undefined) return reportVariableFault(name, whyNot);
   const secrets = parseSecretLines(text.replace(/\r?\n$/, ''));
   const message = `must have one or two lines, each of ${shortestSecret} or more characters`;

@@ -6,7 +6,7 @@ import { isLenient, type Level, type Setting } from './settings/setting.ts';
 import { type NameAt, namesAt, rowAt, type ValuesAt } from './settings/settings.ts';
 import type { SettingsMap } from './settings-map.ts';
 import { defaultOf, describeMap, describeSetting, isEntry, positionOf, sourceOf } from './settings-map.ts';
-import { whyUnfilled } from './unfilled-values.ts';
+import { whySecretUnfilled, whyUnfilled } from './unfilled-values.ts';
 
 /** The sources and results that all readings of one configuration share. */
 export interface ReadingContext extends OptionSources {
@@ -135,9 +135,9 @@ function parseSetting(map: SettingsMap, name: string): { output?: unknown; fault
 /** Says which text of a setting is still a placeholder; undefined if none is. Free texts may look like placeholders. */
 function findUnfilled({ secret, isFreeText, map: isMap }: Setting, texts: readonly string[]): string | undefined {
   if (isFreeText) return undefined;
-  // The value of a header may be in quotes, as a secret may.
-  const mayBeQuoted = secret === true || isMap === true;
-  const reasons = texts.map((text) => whyUnfilled(isMap ? text.replace(/^.*?: /s, '') : text, mayBeQuoted));
+  // The value of a header may be a secret.
+  const findReason = secret === true || isMap === true ? whySecretUnfilled : whyUnfilled;
+  const reasons = texts.map((text) => findReason(isMap ? text.replace(/^.*?: /s, '') : text));
   const index = reasons.findIndex((reason) => reason !== undefined);
   return index === -1 ? undefined : withItemNumber(index, texts.length, `${reasons[index]}`);
 }

@@ -2,7 +2,7 @@ import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-fil
 import type { FileText, Reading, ReadingContext } from './map-reading.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
-import { whyUnfilled } from './unfilled-values.ts';
+import { whySecretUnfilled } from './unfilled-values.ts';
 
 const otherUser = 'run this command as root, or as the user of the relay';
 
@@ -17,14 +17,15 @@ export function credentialPath(
   const directory = environment['CREDENTIALS_DIRECTORY'];
   if (!directory) return undefined;
   const path = `${directory}/${name}`;
-  return isMissingFile(path, readFile, true) ? undefined : path;
+  return isMissingFile(path, readFile, { orBlank: true }) ? undefined : path;
 }
 
 /**
  * Reads a file that a setting names, without its final newline. Reports an unreadable, empty or unfilled file.
  *
  * @param path undefined if no file is named, or after a fault
- * @param access `public` if everyone may read the file
+ * @param access `public` if everyone may read the file, because it holds no secret
+ * @returns a note in place of the text if only the relay can read the file; undefined without a file, and after a fault
  */
 export function readNamedFile<At extends Level>(
   { readFile, reportFault, warn, reportUnreadable }: Reading<At>,
@@ -45,6 +46,6 @@ export function readNamedFile<At extends Level>(
   }
   const text = file.text.replace(/\r?\n$/, '');
   if (text === '') return reportFault(name, 'names an empty file');
-  const unfilled = access === 'private' ? whyUnfilled(text, true) : undefined;
+  const unfilled = access === 'private' ? whySecretUnfilled(text) : undefined;
   return unfilled === undefined ? text : reportFault(name, `names a file whose content ${unfilled}`);
 }

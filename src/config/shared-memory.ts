@@ -6,7 +6,7 @@ import { credentialPath, readNamedFile } from './named-file.ts';
 import type { RelayReading } from './readings.ts';
 import { isVisible, secretVariables, splitPassword } from './secret-variables.ts';
 import { options } from './settings/settings.ts';
-import { whyUnfilled } from './unfilled-values.ts';
+import { whySecretUnfilled } from './unfilled-values.ts';
 
 /** Reads the address, password and certificates of the shared memory; undefined if there is none. */
 export function readSharedMemory(reading: RelayReading) {
@@ -54,7 +54,7 @@ function readPassword(reading: RelayReading): FileText {
   const inSecond = second && `the password in ${second.variable}`;
   const other = file === undefined ? inSecond : describe('sharedMemoryPasswordFile');
   if (other !== undefined) return reportVariableFault(variable, `and ${other} are both given: give only one`);
-  const whyNot = whyUnfilled(password, true);
+  const whyNot = whySecretUnfilled(password);
   if (whyNot !== undefined) return reportVariableFault(variable, `holds a password that ${whyNot}`);
   warnOfVariable(variable, `holds a password, and ${isVisible}`);
   return password;

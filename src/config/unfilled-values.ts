@@ -30,12 +30,16 @@ const unfilledParts: typeof unfilledForms = [
 ];
 
 /**
- * Says why a value cannot be meant: a shell, a template or a person was to fill in a placeholder, and did not. Only the
- * whole form of a secret counts, because a random secret may contain anything.
+ * Says why a value that is no secret cannot be meant: a shell, a template or a person was to fill in a placeholder, and
+ * did not.
  *
  * @returns a message that completes a sentence and does not quote the value; undefined if the value may be meant
  */
-export function whyUnfilled(value: string, isSecret: boolean): string | undefined {
-  const further = isSecret ? unfilledSecrets : [...unfilledOthers, ...unfilledParts];
-  return [...unfilledForms, ...further].find(([form]) => form.test(value))?.[1];
-}
+export const whyUnfilled = (value: string): string | undefined =>
+  findMessage([...unfilledForms, ...unfilledOthers, ...unfilledParts], value);
+
+/** As {@link whyUnfilled}, for a secret. Only its whole form counts, because a random secret may contain anything. */
+export const whySecretUnfilled = (secret: string): string | undefined =>
+  findMessage([...unfilledForms, ...unfilledSecrets], secret);
+
+const findMessage = (forms: typeof unfilledForms, value: string) => forms.find(([form]) => form.test(value))?.[1];

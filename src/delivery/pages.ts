@@ -51,7 +51,7 @@ export function createPages(settings: PageSettings = {}) {
 <p>${operatorText ?? relayText}</p>`;
     },
     /** Tells where to ask for help. Undefined if the operator does not say. */
-    whomToAsk: contact && html`<p>${fill('whom_to_ask', { contact: contactLink(contact) })}</p>`,
+    whomToAsk: contact && html`<p>${fill('whom_to_ask', { contact: linkContact(contact) })}</p>`,
     /** Creates a page. @param scripts elements after the content */
     page: (title: Label, main: Markup, scripts?: Markup): string =>
       htmlPage(fill(title), main, { scripts, sheet, lang, header }),
@@ -68,7 +68,8 @@ export function setPageHeaders(ctx: Context, policy: string): void {
   ctx.type = 'html';
 }
 
-function contactLink(contact: string): Markup {
+/** Links a mail address, or the URL of a page, which is shown without its scheme. */
+function linkContact(contact: string): Markup {
   const url = URL.parse(contact);
   if (url === null) return html`<a href="mailto:${contact}">${contact}</a>`;
   const { host, pathname } = url;

@@ -36,7 +36,13 @@ const faults = {
 export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) {
   const used = createMarks(home, kind, { isKept: false });
 
-  /** Verifies signature, issuer, subject and times of an assertion. @returns its claims */
+  /**
+   * Verifies signature, issuer, subject and times of an assertion.
+   *
+   * @param name the machine, which must be both issuer and subject
+   * @returns its claims
+   * @throws the library's errors, which `failIfSigned` tells apart
+   */
   async function verifyWithLibrary(assertion: string, { key, algorithms }: PublicKey, name: string) {
     const { payload } = await jwtVerify(assertion, key, {
       // The algorithm never comes from the assertion. With HS256, an attacker could use the public key as the secret.

@@ -16,7 +16,10 @@ const singleParameters = [
   'code_challenge_method',
 ] as const;
 
-/** Whether a start is an OAuth request, instead of the contract's plain start. */
+/**
+ * Whether a start is an OAuth request, instead of the contract's plain start, which may have any other parameters. One
+ * of the two signs is enough, so that an OAuth request without the other one fails, and begins no login without PKCE.
+ */
 export function isOAuthRequest(query: Query): boolean {
   return query['response_type'] === 'code' || query['code_challenge'] !== undefined;
 }

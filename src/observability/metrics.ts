@@ -54,6 +54,7 @@ export function createMetricFactories(registry: Registry, situation: () => Situa
       const counter: Counter = new Counter({ ...common(name, help, labels), collect });
       return counter;
     },
+    /** Creates a histogram of seconds. */
     histogram: (name: string, help: string, labels: readonly string[]) =>
       new Histogram({ ...common(name, help, labels), buckets }),
     /** Creates a gauge. @param set sets its values for a scrape. Values of the last scrape are dropped */

@@ -21,7 +21,11 @@ const systemSchemes = words(
 const systemSchemeFamilies =
   /^(?:chrome-|com\.(?:apple|android|microsoft)\.|edge-|firefox-|git\+|googlechrome|itms|microsoft[-.]|moz-|ms-|opera-|safari-|touch-http|windows|x-apple|x-web-search)/;
 
-/** Whether a browser or the system acts on a scheme, so that such an address does not open the operator's program. */
+/**
+ * Whether a browser or the system acts on a scheme, so that such an address does not open the operator's program.
+ *
+ * @param scheme in lower case
+ */
 const isSystemScheme = (scheme: string) => systemSchemes.has(scheme) || systemSchemeFamilies.test(scheme);
 
 /**
@@ -48,6 +52,8 @@ export const isAppScheme = (scheme: string): boolean =>
 /**
  * Whether an unregistered client may use a redirect URI: on the web, of a known app, or with a scheme that has a dot or
  * belongs to the operator. Any other scheme could open a program that expects no login.
+ *
+ * @param ownSchemes the operator's schemes without a dot, in lower case
  */
 export function mayUnregisteredClientUse(redirectUri: string, ownSchemes: readonly string[]): boolean {
   if (/^https?:/.test(redirectUri)) return true;

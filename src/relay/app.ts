@@ -62,9 +62,12 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { pathname } = new URL(config.baseUrl);
   app.use(createFrequentRoutes(endpoints, context, pathname === '/' ? '' : pathname));
   if (pathname !== '/') {
-    const existing = new Set(endpoints.filter(({ action }) => action !== undefined).map(({ path }) => path));
-    const wasCallback = (path: string) => memory.callbackPaths.get(path) === true;
-    const exists = (path: string) => existing.has(path) || apiPaths?.has(path) === true || wasCallback(path);
+    // A row without an action only answers the failures of addresses below a registration at which nothing is.
+    const pathsOfEndpoints = new Set(endpoints.filter(({ action }) => action !== undefined).map(({ path }) => path));
+    const isOrWasCallback = (path: string) => memory.callbackPaths.get(path) === true;
+    /** Whether something is at the path of a request even before the path of the base URL is removed from it. */
+    const exists = (path: string) =>
+      pathsOfEndpoints.has(path) || apiPaths?.has(path) === true || isOrWasCallback(path);
     app.use(removeBasePath(pathname, exists));
   }
   if (apiPaths !== undefined) app.use(apiPaths.route);

@@ -77,7 +77,8 @@ export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failur
   const { pages } = context;
   const answerInPlace = failurePage({ origin, frontendUrl, loginUrl: startUrl, peekLogin: served.peekLogin, pages });
   const delivery = createSingleDelivery(answerInPlace, end);
-  // This start requests a refresh token, as the front end's OAuth logins do.
+  // Without OAuth logins, so that this plain start requests a refresh token, as the front end's OAuth logins do. At a
+  // front end that has OAuth logins, `redirectToProvider` requests none for a plain login.
   const frontEnd: FrontEnd = { ...served.frontEnds.first, takesOAuth: false, deliveryOf: () => delivery };
   const { scope = provider.scope } = frontEnd;
   const answerStrayed = answerFailures((ctx, failure) => {

@@ -1,10 +1,11 @@
 import type { Identity } from '../access/identity.ts';
 
 /**
- * An identity as request headers for a server behind a proxy. No header is left out, because some proxies pass the
- * client's own header where the relay sends none. Then a client could claim to be somebody else.
+ * Builds request headers from an identity, for a server behind a proxy. No header is left out, because some proxies pass
+ * the client's own header where the relay sends none. Then a client could claim to be somebody else. Only the gateway
+ * may leave out the empty headers, because it removes the client's own headers itself.
  */
-export function identityHeaders({ sub, preferred_username, email, groups = [] }: Identity) {
+export function buildIdentityHeaders({ sub, preferred_username, email, groups = [] }: Identity) {
   return {
     'X-Forwarded-User': encodeValue(sub),
     'X-Forwarded-Preferred-Username': encodeValue(preferred_username ?? ''),

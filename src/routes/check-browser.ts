@@ -6,7 +6,7 @@ import { unixSocketWord } from '../http/client-address.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { withoutRelayCookies } from '../http/cookies.ts';
 import type { AskedRequest, FindAsked } from '../http/forwarded-request.ts';
-import { identityHeaders } from '../resources/identity-headers.ts';
+import { buildIdentityHeaders } from '../resources/identity-headers.ts';
 import { enterDoor, redirectThroughProxy } from './enter-door.ts';
 
 /**
@@ -21,7 +21,7 @@ export function checkBrowser(host: DoorHost, findAsked: FindAsked, warn: WarnOfC
     if (asked && isPlainRelayPath(asked.target)) warn(host.resource.name);
     const entered = await enterDoor(host, ctx, () => requireKnown(ctx, asked));
     if (entered === undefined) return;
-    ctx.set(identityHeaders(entered.opened));
+    ctx.set(buildIdentityHeaders(entered.opened));
     // Set it even if it is empty, because proxies pass the browser's header if the answer has none.
     ctx.set('Cookie', withoutRelayCookies(ctx.get('Cookie')));
     ctx.status = 204;

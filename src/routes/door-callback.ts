@@ -36,6 +36,7 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
     const { state, prompt } = readQuery(ctx);
     const { challenge, loginHint } = tickets.open(state);
     const { provider, scopeWithAccess } = served.registration.current();
+    // A browser requests no part of the scope, so the whole scope is also the part.
     const scope = scopeWithAccess(provider.scope, provider.scope, client, resource);
     const otherAccount = prompt === 'select_account';
     redirectToProvider(ctx, { ...served, frontEnd: client }, { door: challenge, scope, otherAccount, loginHint });

@@ -15,7 +15,7 @@ import { passedMethods } from '../http/cors.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import { type Door, type Doors, enter } from '../resources/door.ts';
-import { identityHeaders } from '../resources/identity-headers.ts';
+import { buildIdentityHeaders } from '../resources/identity-headers.ts';
 import type { Resource, Upstream } from '../resources/resource.ts';
 import type { Cut, Stream, StreamSource, Streams } from '../resources/streams.ts';
 import type { StreamedResponse, UpstreamCall, WebSocketOpening } from '../upstream/messages.ts';
@@ -98,7 +98,7 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
       headers: {
         ...rules.requestHeaders(ctx, entry.opened),
         'x-request-id': ctx.state.requestId,
-        ...knownIdentityHeaders(entry.opened),
+        ...buildKnownIdentityHeaders(entry.opened),
         ...(webSocket && handshakeRequestHeaders(ctx.req.headers)),
       },
       headersToPass: (received, status) => ({
@@ -265,9 +265,12 @@ function createCall(
   };
 }
 
-/** The identity headers with a value, with names in lower case as the other headers of the request. */
-function knownIdentityHeaders(opened: AccessTokenContent): Readonly<Record<string, string>> {
-  const known = Object.entries(identityHeaders(opened)).filter(([, value]) => value !== '');
+/**
+ * Builds the identity headers that have a value, with names in lower case as the other headers of the request. The
+ * gateway can leave out the empty ones, because no identity header of the client passes it (`claimsIdentity`).
+ */
+function buildKnownIdentityHeaders(opened: AccessTokenContent): Readonly<Record<string, string>> {
+  const known = Object.entries(buildIdentityHeaders(opened)).filter(([, value]) => value !== '');
   return Object.fromEntries(known.map(([name, value]) => [name.toLowerCase(), value]));
 }
 

@@ -4,7 +4,7 @@ import { type AnswerFailure, answerFailures, answerWith } from '../http/error-re
 import { requireResourceToken } from '../oauth/authorization-header.ts';
 import { parseQuery } from '../oauth/query.ts';
 import { type Doors, type Entered, enter } from '../resources/door.ts';
-import { identityHeaders } from '../resources/identity-headers.ts';
+import { buildIdentityHeaders } from '../resources/identity-headers.ts';
 import type { Resource } from '../resources/resource.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
@@ -19,7 +19,7 @@ export function checkRequest(doors: Doors): Handler {
     ctx.state.resource = resource.name;
     const entered = await enter(doors, requireToken(ctx));
     recordCaller(ctx, entered);
-    ctx.set(identityHeaders(entered.opened));
+    ctx.set(buildIdentityHeaders(entered.opened));
     ctx.status = 204;
   };
 }

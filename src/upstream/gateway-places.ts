@@ -49,6 +49,7 @@ export function makeRoomAtGateway(newcomer: CountedTransfer, transfers: CountedT
  * Finds the transfer to end. It belongs to the person with most transfers, and is the youngest that only listens, or
  * else the youngest.
  *
+ * @param candidates in the order in which they began
  * @returns undefined if no person has more than `limits.streamsOfNewcomer`
  */
 function findTransferToEnd(candidates: readonly CountedTransfer[]): CountedTransfer | undefined {

@@ -87,7 +87,8 @@ function reportUnreadableSecret(
 function chooseLogin(config: Config, chosen: string | undefined): ChosenLogin | Finding {
   const { problem } = loginFindings;
   const [first] = config.registrations;
-  // If there is only one registration, its last path is the default: with a preset, the documents register that path.
+  // If there is only one registration, its last path is the default. With a preset, this is the path whose callback URL
+  // the documentation says to register.
   const defaultWord = config.registrations.length === 1 ? first.paths.at(-1)?.word : undefined;
   const [word = defaultWord, name] = chosen?.split('/', 2) ?? [];
   const words = config.registrations.flatMap(({ paths }) => paths.map((path) => path.word));
@@ -187,7 +188,10 @@ async function checkAfterCallback(
   return { findings, answers: collectShownAnswers(trial, [token, refreshed], idToken) };
 }
 
-/** Looks the person up, and checks what says who the person is and what the person may use. */
+/**
+ * Looks the person up, and checks the user record and the ID token: whether they say who the person is, and what the
+ * person may use.
+ */
 async function checkPersonAndAccess(
   trial: Trial,
   token: TokenResponse,

@@ -105,6 +105,7 @@ export function createSecretMatcher(secrets: readonly (string | undefined)[]): H
  * top come first, then those of the first names.
  *
  * @param names in lower case, without `_` and `-`
+ * @param isWanted whether a value fits the setting
  */
 export function findPathsByName(record: object, names: readonly string[], isWanted = isTextOrNumber): string[] {
   const found: { path: string; rank: number }[] = [];

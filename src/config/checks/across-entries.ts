@@ -106,6 +106,7 @@ function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void
   const hasSessions = ({ values }: FrontEndReading) => values.tokenDelivery === 'session';
   const withTokens = frontEnds.filter((frontEnd) => !hasSessions(frontEnd));
   for (const { values, registrations, warn } of frontEnds.filter(hasSessions)) {
+    // With sessions, a second origin is a fault of its own.
     const [origin] = values.origin ?? [];
     if (!origin) continue;
     const other = withTokens.find(

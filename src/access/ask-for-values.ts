@@ -60,7 +60,7 @@ export async function* askForItems({ from, items, next }: ValueSource, person: I
     if (!found.every(isObject)) throw unusableAnswer();
     yield* found;
     const addressInBody = next !== undefined && isObject(answer) ? answer[next] : undefined;
-    path = pathOfNextPage(from, addressInBody ?? addressInLinkHeader(response));
+    path = readNextPath(from, addressInBody ?? addressInLinkHeader(response));
   }
 }
 
@@ -70,13 +70,13 @@ function addressInLinkHeader({ headers }: UpstreamResponse): string | undefined 
 }
 
 /**
- * The path of the next page. It takes only the query of the address, because an answer of the provider must never
+ * Reads the path of the next page. It takes only the query of the address, because an answer of the provider must never
  * choose the host that gets the token.
  *
  * @returns undefined if there is no next page
  * @throws {RelayError} `provider_answer_unusable` if the address is not a URL
  */
-function pathOfNextPage(from: string, address: unknown): string | undefined {
+function readNextPath(from: string, address: unknown): string | undefined {
   if (address === undefined) return undefined;
   const url = typeof address === 'string' ? URL.parse(address, 'https://provider.invalid') : null;
   if (url === null) throw unusableAnswer();

@@ -168,7 +168,10 @@ const hasDomain: Matcher = (name, { fields, isDomain }, item) => {
   return isSame(name, isDomain ? text : readDomain(text ?? ''), true);
 };
 
-/** A text with commas is compared as a list and as a whole, because it may be the name of the only group. */
+/**
+ * A text with commas is compared as a list and as a whole, because it may be the name of the only group. An answer from
+ * another address (`from`) is always a list.
+ */
 const isInGroup: Matcher = (name, { fields: [field = ''], from, ignoresCase }, item) => {
   const whole = textIn(item, field);
   const groups = groupsIn(item, field, from !== undefined);

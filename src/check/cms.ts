@@ -2,8 +2,8 @@ import type { Config, RegistrationConfig } from '../config/config.ts';
 import { registrationsOfFrontEnd } from '../config/relations.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
-/** The lines that each CMS needs in its `config.yml`, at each registration that it may use. */
-export function cmsConfigs(config: Config) {
+/** Formats the lines that each CMS needs in its `config.yml`, at each registration that it may use. */
+export function formatCmsConfigs(config: Config) {
   return config.frontEnds
     .filter(({ tokenDelivery }) => tokenDelivery === 'cms')
     .flatMap((frontEnd) =>
@@ -35,7 +35,7 @@ function formatBackend(baseUrl: string, { paths, provider }: RegistrationConfig,
   const path = pathname.replace(/^\/|\/$/g, '');
   // The user lookup is directly below the root of the provider's API.
   const apiRoot = 'known' in provider ? (provider.known.userUrl ?? '').replace(/\/user$/, '') : '';
-  // The documents register the callback URL with the word of a preset, which is the last path of a registration.
+  // With a preset, this is the path whose callback URL the documentation says to register.
   const word = paths.at(-1)?.word;
   const lines = [
     `name: ${backend?.name}`,

@@ -10,7 +10,7 @@ import { newFiles, type ReadFile, readTextFile } from '../text-files.ts';
 import { checkAccess } from './access.ts';
 import { checkAddresses, checkBaseUrl, checkCallbackPath } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
-import { checkCmsBaseUrl, cmsConfigs } from './cms.ts';
+import { checkCmsBaseUrl, formatCmsConfigs } from './cms.ts';
 import { type CheckContext, createCheckClient, createNaming, type ProviderContext } from './context.ts';
 import { checkDiscovery } from './discovery.ts';
 import { type Finding, findingsOn } from './finding.ts';
@@ -31,7 +31,7 @@ export interface CheckReport {
   readonly callbackUrl: string | null;
   /** The URLs to register by the words in their paths, if there are several. */
   readonly callbackUrls?: Readonly<Record<string, string>>;
-  readonly cms?: ReturnType<typeof cmsConfigs>;
+  readonly cms?: ReturnType<typeof formatCmsConfigs>;
   /** The answers of the provider to the login that `--login` waits for. */
   readonly answers?: readonly ShownAnswer[];
   readonly findings: readonly Finding[];
@@ -55,7 +55,7 @@ export async function diagnose(
   const { config, readings } = reading;
   const { findings: ofCalls, described } = await callAddresses(reading, isFromFile);
   const configuration = formatConfigFile(readings, config, described);
-  const cms = cmsConfigs(config);
+  const cms = formatCmsConfigs(config);
   const findings = [
     ...ofConfiguration,
     ...checkCmsBaseUrl(config),

@@ -224,7 +224,7 @@ export const hostNames = v.pipe(
   ),
 );
 
-/** IP addresses and networks, such as `10.0.0.0/8, ::1`, and `unix` for a Unix socket. */
+/** IP addresses and networks, such as `10.0.0.0/8, ::1`, and `unix` (`unixSocketWord`) for a Unix socket. */
 export const trustedProxies = v.pipe(
   v.string(),
   v.transform((list) => list.split(',').map((entry) => entry.trim())),

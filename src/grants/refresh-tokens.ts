@@ -97,7 +97,7 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
   };
 }
 
-export const newLoginId = () => randomBytes(16).toString('base64url');
+export const createLoginId = () => randomBytes(16).toString('base64url');
 
 /** Whether logins of a front end get refresh tokens, and for how long. */
 export interface RefreshPolicy {
@@ -115,12 +115,12 @@ interface ProviderRefreshPolicy extends RefreshPolicy {
 }
 
 /**
- * The content of the first refresh token of a login.
+ * The content of the first refresh token of a login, which `issue` seals.
  *
  * @param thumbprint of the key that the front end proved, if any
  * @returns undefined if the policy grants none
  */
-export function firstRefreshToken(
+export function firstRefreshTokenContent(
   { mode, rotates, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   granted: TokenResponse,
   thumbprint: string | undefined,
@@ -133,7 +133,7 @@ export function firstRefreshToken(
   // A stolen bound token is useless without the key, so it needs no rotation.
   const isRotated = rotates && thumbprint === undefined;
   const common = {
-    login: newLoginId(),
+    login: createLoginId(),
     thumbprint,
     scope,
     subjectId: hashSubject(granted.idToken),
@@ -177,7 +177,7 @@ export function timeLeft(
 export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
 /** The content of the refresh token after a refresh. It keeps what the earlier token says of the login. */
-export function nextRefreshToken(
+export function nextRefreshTokenContent(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   earlier: RefreshTokenContent,
   { accessToken, refreshToken, refreshExpiresIn, idToken, extraFields }: Refreshed,

@@ -59,8 +59,8 @@ export function createGenerations(home: Home) {
     /**
      * Begins the next generation of a login, unless the given one is younger than 30 seconds.
      *
-     * @returns the generation of the next refresh token
      * @param lifetime milliseconds until the last refresh token of the login expires
+     * @returns the generation of the next refresh token
      * @throws {RelayError} `grant_invalid` if the login has ended
      */
     async rotate(login: string, given: Generation, lifetime: number): Promise<Generation> {

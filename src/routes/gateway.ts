@@ -110,6 +110,7 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
   };
 }
 
+/** Opens a door to the token of a program. @throws {RelayError} as `requireToken` and `enter` do */
 async function enterByToken(ctx: Context, doors: Doors): Promise<Entry> {
   const token = requireToken(ctx);
   const entered = await enter(doors, token);

@@ -1,7 +1,7 @@
 import { machineIdentity } from '../access/identity.ts';
 import { nowInSeconds } from '../clock.ts';
 import { audienceOfMachine } from '../front-ends/machine-credentials.ts';
-import { newLoginId } from '../grants/refresh-tokens.ts';
+import { createLoginId } from '../grants/refresh-tokens.ts';
 import { requireResource } from '../resources/resource.ts';
 import type { MachineRequest } from './authenticate-machine.ts';
 import type { Granted } from './granted-token.ts';
@@ -24,7 +24,7 @@ export function grantToMachine({ ctx, frontEnd, parameters, credential, grants, 
     frontEnd: name,
     audience: audienceOfMachine(name, credential),
     credential,
-    login: newLoginId(),
+    login: createLoginId(),
     ...identity,
     iat,
     exp: iat + resource.lifetime,

@@ -2,7 +2,7 @@ import { hashRules } from '../access/allow.ts';
 import type { Identity } from '../access/identity.ts';
 import { nowInSeconds } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
-import { firstRefreshToken, newLoginId, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import { createLoginId, firstRefreshTokenContent, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { actsAtProvider, type Resource } from '../resources/resource.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
@@ -59,7 +59,7 @@ function issueForResource(
     frontEnd: frontEnd.name,
     client: frontEnd.client,
     audience: frontEnd.audience,
-    login: refreshToken?.login ?? renewedLogin ?? newLoginId(),
+    login: refreshToken?.login ?? renewedLogin ?? createLoginId(),
     ...identity,
     rules: hashRules(registration.allowsAt(frontEnd, resource), registration.provider, resource.identity),
     providerToken: actsAtProvider(resource) ? accessToken : undefined,
@@ -100,6 +100,6 @@ export function grantFirstToken(
   const isForProvider = grantee.resource === undefined;
   // Extra fields belong to the provider's token, which a login for a resource never gets.
   const kept = isForProvider ? token : { ...token, extraFields: undefined };
-  const content = policy && firstRefreshToken(policy, kept, thumbprint, context.now);
+  const content = policy && firstRefreshTokenContent(policy, kept, thumbprint, context.now);
   return grantToken(context, grantee, { token, identity, refreshToken: content && { ...content, ...terms } });
 }

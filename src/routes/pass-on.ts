@@ -34,7 +34,7 @@ const proxyAuthenticationRequired = 407;
 
 /** The URL of a request at the other server. @throws {RelayError} `path_refused` */
 export function requireTarget(ctx: Context, { path, url }: Way): URL {
-  // A request for an absolute URL is refused, although `toOriginForm` has rewritten `ctx.url`.
+  // A request for an absolute URL is refused, although `rewriteToOriginForm` has rewritten `ctx.url`.
   const isPath = ctx.originalUrl.startsWith('/');
   const target = isPath ? mapTarget(ctx.url, path, url) : undefined;
   if (target === undefined) throw new RelayError('path_refused');

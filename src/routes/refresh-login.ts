@@ -1,6 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
-import { nextRefreshToken, type OpenedRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import {
+  nextRefreshTokenContent,
+  type OpenedRefreshToken,
+  type RefreshTokenContent,
+} from '../grants/refresh-tokens.ts';
 import type { Generation } from '../grants/rotation-and-reuse.ts';
 import { narrowScopeOfRefresh } from '../oauth/scope.ts';
 import { expectConsent, failAtTokenEndpoint, renewTokens, revokeSilently } from './admission.ts';
@@ -24,7 +28,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const newest = await requireNewestGeneration(request, opened, grantee);
   const { tokens: renewed, identity } = await renewAtProvider(request, opened, grantee);
   if (renewed !== undefined) expectConsent(request, content, renewed);
-  const next = renewed ? nextRefreshToken(policy, content, renewed, now) : content;
+  const next = renewed ? nextRefreshTokenContent(policy, content, renewed, now) : content;
   const token = renewed ?? { ...sameAccessToken(content.providerToken, now), scope: content.scope };
   return grantToken(request, grantee, {
     token: { ...token, extraFields: next.extraFields },

@@ -138,6 +138,7 @@ export function createSessionRequests(
   };
 }
 
+/** Creates functions that find a front end. @param frontEnds only those with sessions */
 function createFrontEndFinder(frontEnds: readonly SessionFrontEnd[]) {
   const byName = new Map<unknown, SessionFrontEnd>(frontEnds.map((one) => [one.name, one]));
   const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);

@@ -121,13 +121,13 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   const redirectUri = requireRedirectUri(query, frontEnd.redirectUris);
   const openClient = client?.vouchedBy === 'operator' ? undefined : client;
   /** Does a part of the start, whose failures go to the redirect URI unless the client is unregistered. */
-  const failingAtClient = <Result>(state: string | undefined, work: () => Result) => {
+  const withFailuresAtClient = <Result>(state: string | undefined, work: () => Result) => {
     // The delivery of a failure does not need the challenge, which is not read yet.
     const { fail } = frontEnd.deliveryOf({ state, oauth: { redirectUri, codeChallenge: '' } });
     return openClient ? work() : withFailureAnswer(fail, work);
   };
-  const state = await failingAtClient(undefined, () => readFrontEndState(query));
-  await failingAtClient(state, () => {
+  const state = await withFailuresAtClient(undefined, () => readFrontEndState(query));
+  await withFailuresAtClient(state, () => {
     const request = readOAuthRequest(query, place, redirectUri, openClient !== undefined);
     const start = { ...request, state };
     if (openClient === undefined) redirectToProvider(ctx, place, start);

@@ -6,7 +6,10 @@ import { makeRoomAtGateway } from './gateway-places.ts';
 /** The destination of a call. `access` asks who may log in; `api` is the provider's API, for pages. */
 export type Endpoint = 'authorize' | 'token' | 'user' | 'access' | 'metadata' | 'revocation' | 'api' | 'resource';
 
-/** Calls that together may take a fraction of the room. The rest is left to all other calls. */
+/**
+ * Calls that together may take a fraction of the room. The rest is left to all other calls. `createRoom` expects all
+ * calls in the first row, and those to the API alone in the last.
+ */
 const callShares: readonly { readonly endpoints: readonly Endpoint[] | 'all'; readonly fraction: number }[] = [
   { endpoints: 'all', fraction: 1 },
   // Anyone can cause these calls at any rate. Logins always find room.
@@ -31,7 +34,7 @@ export function createRoom(most: number, destination: 'api' | 'resource' = 'api'
   const countersFor = (endpoint: Endpoint) =>
     counters.filter(({ endpoints }) => endpoints === 'all' || endpoints.includes(endpoint));
   const transfers = createCountedTransfers();
-  // The last share is that of the API alone.
+  // The last row of `callShares` is for the API alone.
   const mostToApi = counters.at(-1)?.most ?? most;
   /** From this number of transfers on, slow ones are ended to make room. */
   const crowdedFrom = mostToApi / 2;
@@ -74,7 +77,7 @@ export function createRoom(most: number, destination: 'api' | 'resource' = 'api'
         free();
       };
     },
-    // The first share is that of all calls.
+    // The first row of `callShares` is for all calls.
     inFlight: () => counters[0]?.inFlight ?? 0,
   };
 }

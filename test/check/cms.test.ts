@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { cmsConfigs } from '../../src/check/cms.ts';
+import { formatCmsConfigs } from '../../src/check/cms.ts';
 import { readFileConfig } from '../config/support/read.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { checkAsText } from './support/check.ts';
@@ -15,7 +15,7 @@ function configsOf(text: string): Record<string, readonly string[]> {
     '/var/lib/login-relay/key': { text: 'the line of a key file with 32 characters' },
   };
   const { config } = readFileConfig(text, { files });
-  const lines = cmsConfigs(config).map(({ frontEnd, registration, backend }) => [
+  const lines = formatCmsConfigs(config).map(({ frontEnd, registration, backend }) => [
     `${frontEnd} at ${registration}`,
     backend.split('\n').slice(0, -1),
   ]);

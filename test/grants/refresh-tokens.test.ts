@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import {
   createRefreshTokens,
-  firstRefreshToken,
+  firstRefreshTokenContent,
   isStillGranted,
-  nextRefreshToken,
+  nextRefreshTokenContent,
   type RefreshTokenContent,
 } from '../../src/grants/refresh-tokens.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 
 const day = 86_400;
 const loggedInAt = 1_800_000_000;
-type Policy = Parameters<typeof firstRefreshToken>[0];
+type Policy = Parameters<typeof firstRefreshTokenContent>[0];
 
 const policy: Policy = {
   mode: 'bound',
@@ -47,7 +47,7 @@ async function opened(content: RefreshTokenContent | undefined): Promise<Refresh
 async function first(changes: Partial<TokenResponse> = {}, by: Partial<Policy> = {}): Promise<RefreshTokenContent> {
   const given = { ...token, ...changes };
   const at = () => time;
-  return await opened(firstRefreshToken({ ...policy, ...by }, given, thumbprint, at));
+  return await opened(firstRefreshTokenContent({ ...policy, ...by }, given, thumbprint, at));
 }
 
 describe('a refresh token of the relay', () => {
@@ -108,7 +108,8 @@ describe('the first refresh token of a login', () => {
   });
 
   it('is given only to a front end that proves a key, unless the mode is bearer', async () => {
-    const issue = (mode: 'bound' | 'bearer') => firstRefreshToken({ ...policy, mode }, token, undefined, () => time);
+    const issue = (mode: 'bound' | 'bearer') =>
+      firstRefreshTokenContent({ ...policy, mode }, token, undefined, () => time);
     expect(issue('bound')).to.equal(undefined);
     expect((await opened(issue('bearer'))).thumbprint).to.equal(undefined);
   });
@@ -122,7 +123,7 @@ describe('the next refresh token of a login', () => {
   ): Promise<RefreshTokenContent> {
     const refreshed = { ...token, accessToken: 'access 2', ...changes };
     const at = () => time;
-    return await opened(nextRefreshToken({ ...policy, ...by }, after, refreshed, at));
+    return await opened(nextRefreshTokenContent({ ...policy, ...by }, after, refreshed, at));
   }
 
   it('holds the new refresh token of the provider, and the same login', async () => {

@@ -7,7 +7,7 @@ import { ask, read } from './relay.ts';
 export function keepCookie({ relay, clientId }: LoginOptions): Keeper {
   const init: RequestInit = { credentials: 'include' };
   const header = ['X-Login-Relay', '1'] as const;
-  /** @param path with the beginning of its query */
+  /** Sends a request for the session to the relay. @param path with the beginning of its query @throws {LoginError} */
   const call = (method: string, path: string) =>
     ask(`${relay}/../${path}client_id=${clientId}`, {
       ...init,

@@ -2,7 +2,7 @@ import type { ChangeReason, Login, LoginErrorCode, LoginOptions, LoginRequest } 
 import { keepCookie } from './cookie.ts';
 import { expectSecure, failAsBlocked, LoginError } from './errors.ts';
 import type { Known } from './keeper.ts';
-import { checked } from './options.ts';
+import { checkOptions } from './options.ts';
 import { failAsNetwork, read } from './relay.ts';
 import { type Pending, scrollBack, takePending, wrongIssuer } from './returning.ts';
 import { keepTokens } from './tokens.ts';
@@ -36,7 +36,7 @@ const saysInvalid = ({ headers }: Response) => headers.get('WWW-Authenticate')?.
 
 const nothing = async () => null;
 
-/** Callers at the same time share the outcome. */
+/** Creates a function that runs a task once for all callers at the same time, who share the outcome. */
 function shared<Given extends unknown[]>(task: (...given: Given) => Promise<void>) {
   let running: Promise<void> | undefined;
   return (...given: Given) => {
@@ -61,7 +61,7 @@ const nobody = {
 } as unknown as Login;
 
 export function createLogin(given: LoginOptions): Login {
-  const options = checked(given);
+  const options = checkOptions(given);
   if (typeof window === 'undefined') return nobody;
   const { relay, clientId, origins, resource, debug = () => {} } = options;
   const name = ['login-relay', relay, clientId, resource].join(' ').trim();
@@ -88,13 +88,17 @@ export function createLogin(given: LoginOptions): Login {
   /** The login that was over last. */
   let over: string | undefined;
 
-  /** One tab at a time. */
+  /** Runs a task while no other tab runs one. */
   const alone = async <T>(task: () => Promise<T>): Promise<T> => {
     expectSecure();
     return navigator.locks.request(name, task).catch(failAsBlocked);
   };
 
-  /** @param isTold another tab has told it, or knows it */
+  /**
+   * Replaces the session, and tells the listeners and the other tabs.
+   *
+   * @param isTold another tab has told it, or knows it
+   */
   function change(next: Known | null, reason?: ChangeReason, isTold?: boolean): void {
     debug('session', reason);
     if (!isTold) tell({ session: next, reason });
@@ -167,6 +171,7 @@ export function createLogin(given: LoginOptions): Login {
     scrollBack(scroll);
   }
 
+  /** Finishes the login that has come back to this page, or restores an earlier one. @returns null without a login */
   async function start() {
     const pending = await takePending(options, name);
     try {
@@ -178,6 +183,10 @@ export function createLogin(given: LoginOptions): Login {
     return session as Known | null;
   }
 
+  /**
+   * Sends the person to the login. The promise settles only if this page stays: when the popup has finished or was
+   * closed, or when the person comes back.
+   */
   async function login(request: LoginRequest = {}): Promise<void> {
     const { returnTo = location.href, scope = options.scope ?? '', popup } = request;
     const { prompt = '', loginHint: login_hint = '' } = request;
@@ -295,6 +304,7 @@ export function createLogin(given: LoginOptions): Login {
     });
   });
 
+  /** The record of the person. A known record is returned at once, and looked up anew for the next call. */
   async function user<T>(): Promise<T | null> {
     await settled;
     const looking = lookUp();

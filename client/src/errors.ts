@@ -18,12 +18,15 @@ export const on =
     return handle();
   };
 
-/** Without https, browsers give pages neither keys nor locks. */
+/** Requires https, without which browsers give pages neither keys nor locks. @throws {LoginError} `insecure_context` */
 export function expectSecure(): void {
   if (!isSecureContext) throw new LoginError('insecure_context', 'Open this page with https.');
 }
 
-/** The browser lets the page store nothing: its settings forbid it, or the page is in a sandboxed frame. */
+/**
+ * Throws `storage_blocked` if the browser lets the page store nothing, because its settings forbid it, or the page is in
+ * a sandboxed frame. Throws every other error as it is.
+ */
 export function failAsBlocked(error: Error): never {
   if (error.name !== 'SecurityError') throw error;
   throw new LoginError('storage_blocked', 'Allow cookies for this site.');

@@ -1,11 +1,12 @@
 import type { LoginOptions } from '../client.d.ts';
 
 /**
- * The options, and the origins that get the token.
+ * Checks the options of a page.
  *
+ * @returns the options, and the origins that get the token
  * @throws {TypeError} that says which option is wrong, and why
  */
-export function checked(options: LoginOptions) {
+export function checkOptions(options: LoginOptions) {
   const { relay, clientId, apis = [], mode, resource, redirectUri, scope, debug, ...others } = options;
   const check = (holds: unknown, option: string, must: string) => {
     const value = options[option as keyof LoginOptions];

@@ -11,8 +11,9 @@ const base64url = (bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string =>
 /** The `S256` challenge of a verifier. @see RFC 7636 §4.2 */
 export const challengeOf = async (verifier: string) => base64url(await crypto.subtle.digest('SHA-256', utf8(verifier)));
 
-/** A key whose private half no script can read. */
-export const newKey = () => crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']) as Promise<CryptoKeyPair>;
+/** Creates a key whose private half no script can read. */
+export const createKey = () =>
+  crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']) as Promise<CryptoKeyPair>;
 
 /**
  * Proves the key to a POST request.

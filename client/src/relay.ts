@@ -23,7 +23,10 @@ export async function read(response: Response) {
   );
 }
 
-/** The device or the relay is offline, or the relay does not know this origin. */
+/**
+ * Throws `network` for a request that `fetch` could not make: the device or the relay is offline, or the relay does not
+ * know this origin. Throws the error as it is if the page itself has aborted the request.
+ */
 export function failAsNetwork(error: Error): never {
   throw error.name === 'AbortError' ? error : new LoginError('network', noAnswer);
 }

@@ -15,7 +15,7 @@ type Sealed = [CryptoKeyPair, CryptoKey, ArrayBuffer];
 /** Each key seals once, so the initialization vector can always be the same. */
 const cipher = { name: 'AES-GCM', length: 256, iv: new Uint8Array(12) };
 
-/** @returns undefined if nothing is kept, null if the browser does not say */
+/** Loads what is kept. @returns undefined if nothing is kept, null if the browser does not say */
 export const load = (name: string): Promise<Kept | undefined | null> =>
   access<Sealed | undefined>((records) => records.get(name))
     .then(async (record) => {
@@ -26,7 +26,7 @@ export const load = (name: string): Promise<Kept | undefined | null> =>
     .catch(() => null);
 
 /**
- * Without storage, a login lasts as long as the page.
+ * Keeps a login in this browser, in place of what was kept. Without storage, a login lasts as long as the page.
  *
  * @param kept undefined to keep nothing
  * @returns whether the browser keeps it
@@ -42,7 +42,7 @@ export async function save(name: string, kept?: Kept): Promise<boolean> {
   }
 }
 
-/** Only IndexedDB keeps a key that no script can read. */
+/** Reads or writes in IndexedDB, which alone keeps a key that no script can read. */
 async function access<T>(act: (records: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   const opening = indexedDB.open('login-relay');
   opening.onupgradeneeded = () => opening.result.createObjectStore('logins');

@@ -1,7 +1,7 @@
 import type { LoginOptions } from '../client.d.ts';
 import { on } from './errors.ts';
 import { endOf, type Keeper, type Known } from './keeper.ts';
-import { challengeOf, newKey, prove } from './proof.ts';
+import { challengeOf, createKey, prove } from './proof.ts';
 import { ask, read } from './relay.ts';
 import { type Kept, load, save } from './store.ts';
 
@@ -22,10 +22,12 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
   /** What the browser does not keep. */
   let unsaved: Kept | undefined;
 
+  /** Keeps a login in the browser, or, if the browser refuses, in this page. */
   async function keep(kept: Kept) {
     unsaved = (await save(name, kept)) ? undefined : kept;
   }
 
+  /** Posts a form to the relay, and learns its clock and its newest nonce. @throws {LoginError} */
   async function post(endpoint: string, parameters: Record<string, string>, headers = {}) {
     const body = new URLSearchParams({ client_id: clientId, ...parameters });
     const response = await ask(`${relay}/${endpoint}`, { method: 'POST', body, headers });
@@ -34,6 +36,12 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     return read(response);
   }
 
+  /**
+   * Requests tokens with a proof of the key, and keeps them.
+   *
+   * @param before the session whose id and user the new session takes over
+   * @throws {LoginError}
+   */
   async function getTokens(
     key: CryptoKeyPair,
     before: Pick<Known, 'id' | 'user'>,
@@ -66,7 +74,7 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     return session;
   }
 
-  /** @returns undefined if there is no login, null if the browser does not say */
+  /** Finds what is kept of the login. @returns undefined if there is no login, null if the browser does not say */
   const find = async (session: Known | null | undefined) =>
     session && session.id === unsaved?.session.id ? unsaved : load(name);
 
@@ -83,7 +91,7 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
 
     async finish(code, code_verifier) {
       const parameters = { grant_type: 'authorization_code', code, code_verifier };
-      return getTokens(await newKey(), { id: crypto.randomUUID() }, parameters);
+      return getTokens(await createKey(), { id: crypto.randomUUID() }, parameters);
     },
 
     async restore(session, isRefused) {

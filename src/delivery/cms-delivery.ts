@@ -9,14 +9,14 @@ import { headingOfFailure } from './page-texts.ts';
 import { type Pages, setPageHeaders } from './pages.ts';
 
 /**
- * Delivers logins to Decap CMS and Sveltia CMS: exchanges the code, and answers with a page in their popup that hands
- * over the token or the failure by `postMessage`.
+ * Creates the delivery to Decap CMS and Sveltia CMS: it exchanges the code, and answers with a page in their popup that
+ * hands over the token or the failure by `postMessage`.
  *
  * @param backend the `backend.name` of the CMS, which the messages contain
  * @param origins the origins of the admin page. No other page gets the token or the failure
  * @see https://decapcms.org/docs/external-oauth-clients/
  */
-export function cmsDelivery(backend: string, origins: readonly OriginPattern[], pages: Pages): Delivery {
+export function createCmsDelivery(backend: string, origins: readonly OriginPattern[], pages: Pages): Delivery {
   const { text } = pages;
   const policy = pages.policy({ script });
   const addresses = {

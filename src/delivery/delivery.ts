@@ -43,8 +43,8 @@ export interface Target {
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** Delivers logins as the contract says: exchanges the code, and redirects to the front end with `access_token`. */
-export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delivery {
+/** Creates the delivery that the contract describes: it exchanges the code, and redirects to the front end with `access_token`. */
+export function createAccessTokenDelivery(target: Target, fail: AnswerFailure): Delivery {
   return {
     takes: 'token',
     succeed(ctx, { token: { accessToken } }) {
@@ -55,14 +55,14 @@ export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delive
 }
 
 /**
- * Delivers the logins of OAuth requests: redirects to the front end with a code of the relay. That contains the
+ * Creates the delivery of an OAuth request: it redirects to the front end with a code of the relay. That contains the
  * provider's code, which the relay exchanges when the front end redeems its own code.
  *
  * @param issuer the relay's name in `iss`
  * @param state the front end's own `state`
  * @see RFC 6749 §4.1.2, RFC 9207 §2
  */
-export function codeDelivery(
+export function createCodeDelivery(
   { codes, issuer }: { readonly codes: Codes; readonly issuer: string },
   frontEndAudience: string,
   { client, ...request }: OAuthRequest,
@@ -79,19 +79,19 @@ export function codeDelivery(
       const content = { ...request, ...ofClient, providerCode, codeVerifier, nonce, extraFields };
       redirect(ctx, addressAt(target, { code: codes.issue(content, frontEndAudience) }));
     },
-    fail: failureRedirect(target, ({ oauthError }) => oauthError),
+    fail: createFailureRedirect(target, ({ oauthError }) => oauthError),
   };
 }
 
 /**
- * Delivers logins to a page that must not see tokens: exchanges the code, seals the tokens into a cookie, and redirects
- * to the page.
+ * Creates the delivery to a page that must not see tokens: it exchanges the code, seals the tokens into a cookie, and
+ * redirects to the page.
  *
  * @param login the registration and the front end of the session
  * @param page the page that the browser returns to, inside the front end's origin
  * @see RFC 10017 §6.1
  */
-export function sessionDelivery(
+export function createSessionDelivery(
   sessions: Sessions,
   login: Omit<SessionLogin, 'audience'>,
   page: string,
@@ -107,8 +107,8 @@ export function sessionDelivery(
   };
 }
 
-/** Redirects failures to a front end. @param errorOf chooses the value of `error` */
-export function failureRedirect(target: Target, errorOf: (failure: RelayError) => string): AnswerFailure {
+/** Creates the answer that redirects failures to a front end. @param errorOf chooses the value of `error` */
+export function createFailureRedirect(target: Target, errorOf: (failure: RelayError) => string): AnswerFailure {
   return (ctx, failure) => {
     const parameters = {
       error: errorOf(failure),

@@ -43,7 +43,7 @@ const notByLogin: ReadonlySet<FailureCode> = new Set<FailureCode>([
  * Creates the answer to failures: a page for people, JSON for programs. A person is behind a navigation that accepts
  * HTML, except at endpoints such as the user lookup and health, which only programs call.
  */
-export function failurePage(targets: PageTargets): AnswerFailure {
+export function createFailureAnswer(targets: PageTargets): AnswerFailure {
   const { pages } = targets;
   const back = linkBack(targets, 'back_to');
   return (ctx, failure) => {

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import type { Allow } from '../access/allow.ts';
-import { cmsDelivery } from '../delivery/cms-delivery.ts';
+import { createCmsDelivery } from '../delivery/cms-delivery.ts';
 import {
-  accessTokenDelivery,
-  codeDelivery,
+  createAccessTokenDelivery,
+  createCodeDelivery,
+  createFailureRedirect,
+  createSessionDelivery,
   type Delivery,
-  failureRedirect,
-  sessionDelivery,
 } from '../delivery/delivery.ts';
-import { failurePage } from '../delivery/failure-page.ts';
+import { createFailureAnswer } from '../delivery/failure-page.ts';
 import type { Pages } from '../delivery/pages.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Codes } from '../grants/codes.ts';
@@ -137,7 +137,7 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
   const audience = audienceOfFrontEnd(settings);
   const origins = pageOriginsOf(settings);
   const start = context.isOnlyOne ? issuer : `${issuer}/${name}`;
-  const answerInPlace = failurePage({
+  const answerInPlace = createFailureAnswer({
     origin,
     frontendUrl,
     // A link cannot start a login with PKCE, or in the popup of a CMS. A page of a resource starts its logins itself.
@@ -203,7 +203,7 @@ function createDeliveries(
     if (!takesOAuth) return failInPlace('client_unauthorized');
     const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
     if (!isRegistered) return failInPlace('redirect_uri_unknown');
-    return codeDelivery(context, audience, oauth, state);
+    return createCodeDelivery(context, audience, oauth, state);
   }
 
   /**
@@ -215,23 +215,25 @@ function createDeliveries(
     const { door: ownResource } = frontEnd;
     if (ownResource === undefined || redirectUri === undefined) return failInPlace('front_end_gone');
     const oauth = { redirectUri, codeChallenge: challenge, ownResource };
-    return { ...codeDelivery(context, audience, oauth, challenge), fail: answerInPlace };
+    return { ...createCodeDelivery(context, audience, oauth, challenge), fail: answerInPlace };
   }
 
   /** The delivery of a login without PKCE: to a page, to a CMS, or into a session. */
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
-    if (cmsBackend) return cmsDelivery(cmsBackend, origins, pages);
+    if (cmsBackend) return createCmsDelivery(cmsBackend, origins, pages);
     if (tokenDelivery === 'cms' || tokenDelivery === 'code' || url === undefined) return failInPlace('pkce_required');
     const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
     const target = { url, part, parameters: { state } } as const;
-    const redirect = failureRedirect(target, ({ code, oauthError }) => (code === 'access_refused' ? oauthError : code));
+    const redirect = createFailureRedirect(target, ({ code, oauthError }) =>
+      code === 'access_refused' ? oauthError : code,
+    );
     const fail = { json: answerJson, page: answerInPlace, redirect }[errorDelivery];
-    if (tokenDelivery !== 'session') return accessTokenDelivery(target, fail);
+    if (tokenDelivery !== 'session') return createAccessTokenDelivery(target, fail);
     if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
     const login = { registration, frontEnd: name };
     // The front end may have got another origin since the login started.
     const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
-    return sessionDelivery(sessions, login, page, fail);
+    return createSessionDelivery(sessions, login, page, fail);
   }
 
   return (request: FrontEndRequest = {}): Delivery => {

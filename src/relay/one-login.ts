@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { createDocuments } from '../clients/fetch-documents.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { Delivery } from '../delivery/delivery.ts';
-import { failurePage } from '../delivery/failure-page.ts';
+import { createFailureAnswer } from '../delivery/failure-page.ts';
 import { html, htmlPage, pagePolicy } from '../delivery/html.ts';
 import { createPages, setPageHeaders } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
@@ -75,7 +75,13 @@ export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failur
   const startUrl = `${served.issuer}/${name}`;
   const { origin, frontendUrl } = frontEndConfig;
   const { pages } = context;
-  const answerInPlace = failurePage({ origin, frontendUrl, loginUrl: startUrl, peekLogin: served.peekLogin, pages });
+  const answerInPlace = createFailureAnswer({
+    origin,
+    frontendUrl,
+    loginUrl: startUrl,
+    peekLogin: served.peekLogin,
+    pages,
+  });
   const delivery = createSingleDelivery(answerInPlace, end);
   // Without OAuth logins, so that this plain start requests a refresh token, as the front end's OAuth logins do. At a
   // front end that has OAuth logins, `redirectToProvider` requests none for a plain login.
@@ -147,7 +153,7 @@ function createSingleDelivery(answerInPlace: AnswerFailure, end: (result: OneGra
 function createListener(
   { baseUrl }: Config,
   endpoints: readonly Endpoint[],
-  answerInPlace: ReturnType<typeof failurePage>,
+  answerInPlace: AnswerFailure,
 ): RequestListener {
   const context = { createOriginWarning: () => callNext, rateLimits: [] };
   const app = createKoa({ stopping: false }, answerInPlace);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import Koa from 'koa';
-import { failurePage } from '../../src/delivery/failure-page.ts';
+import { createFailureAnswer } from '../../src/delivery/failure-page.ts';
 import { createPages } from '../../src/delivery/pages.ts';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import type { RequestState } from '../../src/http/context.ts';
@@ -42,7 +42,7 @@ describe('an unexpected error', () => {
       frontendUrl: 'https://app.example/',
       peekLogin: () => undefined,
     };
-    const page = expectFailurePage(await answerOf(failurePage(targets)), 500);
+    const page = expectFailurePage(await answerOf(createFailureAnswer(targets)), 500);
     expect(page.detail).to.equal(detail);
     expect(page.heading).to.equal('Login failed');
   });

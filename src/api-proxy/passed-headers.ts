@@ -115,7 +115,8 @@ export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
   return {
     ...passed,
     ...(control !== undefined && { 'cache-control': makePrivate(control) }),
-    // Otherwise, a browser's cache would show a response to the person who logs in next.
+    // Otherwise, a browser's cache would show a response to the person who logs in next, because a logout with tokens
+    // does not empty it.
     vary: vary === undefined ? 'Authorization' : `${vary}, Authorization`,
   };
 }
@@ -126,7 +127,9 @@ const keptFromBrowser =
 
 /**
  * Selects the headers of a response of an application that has its host to itself. All headers that act in the browser
- * pass. The response is private, even if the application does not say so, because it is for one person.
+ * pass. The response is private, even if the application does not say so, because it is for one person. It needs no
+ * `Vary: Cookie`: at a logout, and when another person logs in, the relay empties the browser's cache for this host
+ * (`Clear-Site-Data` in `door-session.ts` and `door-callback.ts`).
  *
  * @param headers with names in lower case
  * @param isRelayCookie whether a `Set-Cookie` header sets a cookie of the relay

@@ -82,6 +82,7 @@ export function connectServiceManager(
   }
   return {
     socket: hasSocket ? { fd: firstPassedDescriptor } : undefined,
+    /** Tells systemd that the relay serves requests: after the start, and after each reload. */
     ready(): void {
       notify('READY=1');
     },

@@ -17,7 +17,7 @@ export function clientSecretCredential(entry: string | undefined): string {
 /**
  * Reads the client secret: the value of its option, else the named file, else the systemd credential.
  *
- * @returns undefined after a fault
+ * @returns undefined after a fault, and an `UnseenSecret` if only the relay itself can read the file
  */
 export function readClientSecret(reading: Reading<'providers'>): Secret | undefined {
   const { values, sourceOf, isGiven, describe, reportFault, warn } = reading;

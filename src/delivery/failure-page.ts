@@ -61,7 +61,12 @@ export function createFailureAnswer(targets: PageTargets): AnswerFailure {
   };
 }
 
-/** Answers a failure with a page. @param links `login` comes first, because most people need it */
+/**
+ * Answers a failure with a page.
+ *
+ * @param links `login` comes first, because most people need it. The style sheet shows it as a button (`data-login` in
+ *   `html.ts`)
+ */
 export function answerWithPage(
   ctx: Context,
   failure: RelayError,

@@ -48,6 +48,10 @@ a { color: var(--accent); text-underline-offset: 0.2em }
 @media (min-width: 40rem) { body { padding-top: clamp(1.5rem, 10svh, 8rem) } }
 `;
 
+/**
+ * The style sheet of the relay's own pages. In a `nav` with `data-login`, the first link starts a login, and looks like a
+ * button.
+ */
 export const pageStyle = `${commonStyle}
 body { display: grid; align-content: start; justify-items: center }
 main { width: min(100%, 28rem) }

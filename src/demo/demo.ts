@@ -27,7 +27,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
   try {
     const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
     const ports = await openDemoPorts(options, opened);
-    const { relay, frontEnd, provider, dashboard, movedOn } = ports;
+    const { relay, frontEnd, provider, dashboard, isUsualPortTaken } = ports;
     const { own } = options;
     const config = readDemoConfig(ports, own);
     const [{ clientId, clientSecret, callbackUri }] = config.registrations;
@@ -48,8 +48,8 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
       providerUrl: provider.url,
       dashboardUrl,
       own,
-      /** Whether another program uses one of the usual ports, from 8000 on. */
-      movedOn,
+      /** Whether another program uses one of the usual ports, from 8000 on, so that the demo uses later ones. */
+      isUsualPortTaken,
       /** Ends the servers and every connection to them, and writes the rest of the log. */
       async close(): Promise<void> {
         await closePorts();
@@ -71,7 +71,7 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
   const { contract, ...others } = deliveries;
   const ordered: readonly Delivery[] = [contract, ...Object.values(others)];
   const providers = {
-    // The documents use this name in paths: `/auth/provider`.
+    // The documentation uses this name in paths: `/auth/provider`.
     provider: {
       // CMSes only log in at presets that they support.
       provider: 'github',

@@ -62,7 +62,7 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
   if (!Number.isInteger(next) || next < 0 || next > highestPort) {
     throw new ConfigError([`--port must be a whole number from 0 to ${highestPort}`]);
   }
-  let movedOn = false;
+  let isUsualPortTaken = false;
   async function openAndKeep(port: number, purpose: string): Promise<OpenPort> {
     const openedPort = await openPort(port, purpose);
     opened.push(openedPort);
@@ -78,7 +78,7 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
     } catch (error) {
       // If a given port is taken, the demo does not start. Only the usual ports have substitutes.
       if (wanted !== undefined || port >= usualPort + 100) throw error;
-      movedOn = true;
+      isUsualPortTaken = true;
       return openNext(purpose);
     }
   }
@@ -88,6 +88,7 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
     provider: await openNext('the provider'),
     // Browsers reach the dashboard through the relay, so that any port will do.
     dashboard: await openAndKeep(0, 'the dashboard'),
-    movedOn,
+    /** Whether another program uses one of the usual ports. The port of the user's own page does not count. */
+    isUsualPortTaken,
   };
 }

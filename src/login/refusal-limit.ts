@@ -7,7 +7,10 @@ import type { Counted } from '../memory/kinds.ts';
 const mostWaiting = 1024;
 /** Calls of one address that may wait, so that one address cannot take all places. */
 const mostWaitingOfAddress = 256;
-/** Milliseconds that a call waits at most. */
+/**
+ * Milliseconds after which a call waits no longer. This is compared when another call ends, so the wait may last longer
+ * by one call to the provider, which `timeToLastCall` in `running-relay.ts` counts.
+ */
 export const longestWait = 10_000;
 
 /** The failures with a made-up or spent code, or an unknown token. */

@@ -87,7 +87,10 @@ function openOutput(
 interface Sink {
   /** @returns whether the line was accepted */
   write(line: string): boolean;
-  /** Calls back once everything is written, or after a second. */
+  /**
+   * Writes the gathered lines before it returns, unless the pipe is full: `endOnUncaughtErrors` exits right afterwards.
+   * Calls back once everything is written, or after a second.
+   */
   flush(done: () => void): void;
 }
 

@@ -134,7 +134,10 @@ function refusedSessionEndpoints({ config }: EndpointDependencies): Endpoint[] {
   }));
 }
 
-/** The endpoints of resources on the relay's own host, apart from the endpoints of their registrations. */
+/**
+ * The endpoints of resources on the relay's own host, apart from the endpoints of their registrations. A resource that
+ * opens to browsers has the endpoint `check` of `doorEndpointsAtLogin` instead of the one here.
+ */
 function resourceEndpoints({ resources, doorHosts, config, logger }: EndpointDependencies): Endpoint[] {
   const findAsked = createForwardedReader(config.trustedProxies);
   const warn = warnOfCheckedPaths(logger);
@@ -147,8 +150,8 @@ function resourceEndpoints({ resources, doorHosts, config, logger }: EndpointDep
         path: checkPath(resource.name),
         isFrequent: true,
         action: 'check',
-        // Every method, because some proxies ask with the method of the request. So a preflight is not answered with
-        // 204, which would tell the proxy to let it pass without a token.
+        // Every method, because some proxies ask with the method of the request. A preflight is treated like any other
+        // request (`isFrequent`): a 204 would tell the proxy to let it pass without a token.
         readers: noPages,
         failures: answerWithChallenge(resource),
         isLimited: false,

@@ -159,8 +159,8 @@ const hasGateways = ({ resources }: Config) => resources.some(({ upstream }) => 
 
 /** The longest time, in milliseconds, in which a request that is in flight now may still call the provider. */
 function timeToLastCall({ frontEnds, providerTimeout }: Config): number {
-  // A callback may wait for its turn, then for one call of another login. Then it makes its own call, asks whether the
-  // person may log in, and revokes the token if not.
+  // A callback may wait for its turn (`longestWait`), and until the call of another login has ended. Then it makes its
+  // own call, asks whether the person may log in, and revokes the token if not.
   const callsOfLogin = 4;
   const longestLogin = longestWait + callsOfLogin * providerTimeout;
   const hasApis = frontEnds.some(({ apis }) => apis.length > 0);

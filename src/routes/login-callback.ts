@@ -143,7 +143,9 @@ export function deliverCallbackFailures(served: Served): Handler {
   const { answerFailure, answerInPlace } = served.frontEnds.first;
   return answerFailures((ctx, failure) => {
     const fail = findDeliveryOfFailure(ctx, served)?.fail ?? answerInPlace;
+    // A page or JSON, as the front end's `error-delivery` says.
     if (withoutRedirect.has(failure.code)) answerFailure(ctx, failure);
+    // A page, whatever `error-delivery` says.
     else if (afterInstallation.has(failure.code)) answerInPlace(ctx, failure);
     else fail(ctx, failure);
   });

@@ -145,9 +145,9 @@ describe('demo', () => {
     for (const url of [demo.relayUrl, demo.frontEndUrl, demo.providerUrl]) {
       expect(Number(new URL(url).port)).to.be.within(first, 8103);
     }
-    if (taken) expect(demo.movedOn).to.equal(true);
-    expect(describeDemo({ ...demo, movedOn: true })).to.contain('Not all of the usual ports');
-    expect(describeDemo({ ...demo, movedOn: false })).not.to.contain('usual');
+    if (taken) expect(demo.isUsualPortTaken).to.equal(true);
+    expect(describeDemo({ ...demo, isUsualPortTaken: true })).to.contain('Not all of the usual ports');
+    expect(describeDemo({ ...demo, isUsualPortTaken: false })).not.to.contain('usual');
   });
 
   it('refuses ports that leave no room for three, or are none', async () => {
@@ -177,7 +177,7 @@ describe('demo', () => {
       const { code, signal, stdout, stderr } = await demo.stop('SIGINT');
       expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
       const urls = { relayUrl, frontEndUrl, providerUrl, notesUrl, dashboardUrl };
-      const described = describeDemo({ ...urls, own: undefined, movedOn: false });
+      const described = describeDemo({ ...urls, own: undefined, isUsualPortTaken: false });
       expect(stdout.slice(0, described.length)).to.equal(described);
       const log = stdout.slice(described.length);
       expect(log)

@@ -87,8 +87,8 @@ function reportUnreadableSecret(
 function chooseLogin(config: Config, chosen: string | undefined): ChosenLogin | Finding {
   const { problem } = loginFindings;
   const [first] = config.registrations;
-  // If there is only one registration, its last path is the default. With a preset, this is the path whose callback URL
-  // the documentation says to register.
+  // If there is only one registration, its last path is the default. With a preset in flags, this is `/auth/<preset>`,
+  // which the documentation uses, so that its callback is most likely the registered one.
   const defaultWord = config.registrations.length === 1 ? first.paths.at(-1)?.word : undefined;
   const [word = defaultWord, name] = chosen?.split('/', 2) ?? [];
   const words = config.registrations.flatMap(({ paths }) => paths.map((path) => path.word));
@@ -231,7 +231,8 @@ function collectShownAnswers(
   const callback = { from: 'callback', ...describeObject(parameters, isSecret) };
   const claims = decodeClaims(idToken);
   const idTokens = claims ? [{ from: 'ID token', ...describeObject(claims, isSecret) }] : [];
-  // The first call is the token request, whose answer contains the ID token.
+  // The ID token follows the answer to the first call, the token request. If only another form of that request worked,
+  // the ID token came with a later answer.
   const [tokenAnswer, ...otherAnswers] = describeAnswers(calls.made, isSecret);
   if (tokenAnswer === undefined) return [callback, ...idTokens];
   return [callback, tokenAnswer, ...idTokens, ...otherAnswers];

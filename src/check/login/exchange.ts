@@ -9,7 +9,7 @@ import { adviseOnUrl } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
 import { isBasicRawDifferent } from '../token-endpoint.ts';
 import { toSafeName } from './fields.ts';
-import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts';
+import { explainFailedCall, ignoreCall, type Step, type Trial } from './trial.ts';
 
 const endpoint = findingsOn('token endpoint');
 
@@ -49,7 +49,7 @@ async function requestToken(
 ): Promise<UpstreamResponse | RelayError> {
   const registration = await login.registrationAt(provider);
   try {
-    await registration.requestToken(grant, unobserved, login.frontEnd.answerRule);
+    await registration.requestToken(grant, ignoreCall, login.frontEnd.answerRule);
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
     return calls.last()?.answer ?? error;

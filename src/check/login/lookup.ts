@@ -6,7 +6,7 @@ import type { UpstreamResponse } from '../../upstream/messages.ts';
 import { explainWrongEndpoint } from '../answer.ts';
 import { adviseOnUrl } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts';
+import { explainFailedCall, ignoreCall, type Step, type Trial } from './trial.ts';
 
 const lookup = findingsOn('user lookup');
 
@@ -63,7 +63,7 @@ interface LookupResult {
 async function lookUp({ login, calls }: Trial, provider: Provider, accessToken: string): Promise<LookupResult> {
   const registration = await login.registrationAt(provider);
   try {
-    const body = await registration.lookUpUser(accessToken, unobserved, undefined);
+    const body = await registration.lookUpUser(accessToken, ignoreCall, undefined);
     return { record: parseJsonObject(body) };
   } catch (failure) {
     if (!(failure instanceof RelayError)) throw failure;

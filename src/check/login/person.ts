@@ -12,7 +12,7 @@ import type { AccessAnswer } from '../../providers/provider.ts';
 import { type Finding, findingsOn } from '../finding.ts';
 import { findPathsByName } from './fields.ts';
 import type { Trial } from './trial.ts';
-import { unobserved } from './trial.ts';
+import { ignoreCall } from './trial.ts';
 
 /** Names that providers use for an id, a login name, an address and its verification; in lower case, without `_`. */
 const idNames = [
@@ -68,7 +68,7 @@ export async function judgePerson(
 ) {
   const registration = await login.registrationAt(provider);
   try {
-    return await registration.judge(evidence, allows, question, unobserved);
+    return await registration.judge(evidence, allows, question, ignoreCall);
   } catch (error) {
     if (error instanceof RelayError) return error;
     throw error;
@@ -80,7 +80,12 @@ export async function askForIdAndName(trial: Trial, evidence: Evidence) {
   return await judgePerson(trial, evidence, [undefined], { claims: [] });
 }
 
-/** Says who the person is for `users` and resources, or which settings are missing for that. */
+/**
+ * Says who the person is for `users` and resources, or which settings are missing for that.
+ *
+ * @param record the user record, or the claims of the ID token, in which proposals for the settings are found
+ * @param isNeeded whether a rule or a resource asks for the id, so that without an id, nobody can log in
+ */
 export async function checkPerson(
   trial: Trial,
   evidence: Evidence,

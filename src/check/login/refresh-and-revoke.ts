@@ -4,7 +4,7 @@ import type { TokenResponse } from '../../oauth/token-response.ts';
 import { explainWrongEndpoint } from '../answer.ts';
 import { type Finding, findingsOn } from '../finding.ts';
 import { askForIdAndName, describeFaults } from './person.ts';
-import { explainFailedCall, type Step, type Trial, unobserved } from './trial.ts';
+import { explainFailedCall, ignoreCall, type Step, type Trial } from './trial.ts';
 
 const refresh = findingsOn('refresh');
 
@@ -19,7 +19,7 @@ export async function refreshOnce(trial: Trial, { refreshToken }: TokenResponse)
   calls.setPurpose('refresh');
   const registration = await login.registrationAt(provider);
   try {
-    const result = await registration.requestToken({ refreshToken }, unobserved);
+    const result = await registration.requestToken({ refreshToken }, ignoreCall);
     const next = result.refreshToken === undefined ? 'the refresh token stays' : 'there is a new refresh token, too';
     return { findings: [refresh.ok(`gives another access token; ${next}`)], result };
   } catch (error) {
@@ -84,7 +84,7 @@ export async function revokeAll(trial: Trial, tokens: readonly (RevocableTokens 
   for (const token of responses.flatMap(splitTokens)) {
     const callsBefore = calls.made.length;
     try {
-      await registration.revokeToken(token, unobserved);
+      await registration.revokeToken(token, ignoreCall);
       // Some providers take only one kind of token, so that no call is made for the other.
       if (calls.made.length > callsBefore) revoked += 1;
     } catch (error) {

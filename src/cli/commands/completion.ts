@@ -6,7 +6,7 @@ import { options } from '../../config/settings/settings.ts';
 /**
  * `login-relay completion <shell>`: the completion script for a shell. The script calls the program as it was typed,
  * with `complete` and the words up to the cursor. It offers each line of the output, which is a word and, after a tab,
- * its help. A line with a colon stands for file names.
+ * its help. A line that is only a colon stands for file names.
  */
 export const completionScripts = {
   bash: `# bash completion for login-relay

@@ -26,7 +26,7 @@ export async function demo(flags: DemoFlags): Promise<void> {
 
 /** Describes the running demo for the terminal. */
 export function describeDemo(demo: Omit<Demo, 'close'>): string {
-  const { frontEndUrl, notesUrl, relayUrl, providerUrl, dashboardUrl, own, movedOn } = demo;
+  const { frontEndUrl, notesUrl, relayUrl, providerUrl, dashboardUrl, own, isUsualPortTaken } = demo;
   return `
   The demo runs on this machine only:
 
@@ -35,7 +35,7 @@ export function describeDemo(demo: Omit<Demo, 'close'>): string {
     provider    ${providerUrl}
     notes       ${notesUrl}
     dashboard   ${dashboardUrl}
-${movedOn ? '\n  Not all of the usual ports from 8000 on are free: the demo uses the next free ones.\n' : ''}
+${isUsualPortTaken ? '\n  Not all of the usual ports from 8000 on are free: the demo uses the next free ones.\n' : ''}
   Open ${frontEndUrl} and click “Log in”. At the provider any name will do.
   “Your own API” reads the notes. To see where its clients log in: curl -i ${notesUrl}
 ${own ? describeOwnPage(relayUrl, own) : ''}

@@ -114,6 +114,7 @@ function createYaml(document: Document.Parsed, positionAt: (offset: number) => P
   return {
     /** The top of the document. Never an alias. */
     content: resolveAlias(document.contents),
+    /** Where a node begins; the start of the file if it is no node. */
     positionOf,
     /** The node that an alias stands for, or the node itself; undefined for an alias without a target. */
     resolveAlias,

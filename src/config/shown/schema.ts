@@ -71,7 +71,10 @@ function schemaOfSetting(setting: FileSetting): JsonSchema {
   return { description, anyOf: [value, list], ...fallback };
 }
 
-/** The meaning of a setting and its default, in one paragraph for people. */
+/**
+ * The meaning of a setting, in one paragraph for people. It says the default in words, unless the schema has the value
+ * itself as `default`.
+ */
 function describeSettingAndDefault({ help, default: text, otherwise = 'none' }: FileSetting): string {
   if (text !== undefined && otherwise === 'none') return toSentence(help);
   const isRequired = otherwise.startsWith('required');

@@ -3,11 +3,21 @@ import { on } from './errors.ts';
 import { endOf, type Keeper, type Known } from './keeper.ts';
 import { ask, read } from './relay.ts';
 
-/** Leaves the tokens to the relay, in a cookie that no script can read. */
+/**
+ * Leaves the tokens to the relay, in a cookie that no script can read. The endpoints of sessions are beside the path of
+ * the registration (`relay`), because all registrations share them.
+ */
 export function keepCookie({ relay, clientId }: LoginOptions): Keeper {
   const init: RequestInit = { credentials: 'include' };
+  // The relay refuses requests with the cookie that lack this header, because forms and links of other sites cannot set
+  // it.
   const header = ['X-Login-Relay', '1'] as const;
-  /** Sends a request for the session to the relay. @param path with the beginning of its query @throws {LoginError} */
+  /**
+   * Sends a request for the session to the relay.
+   *
+   * @param path below `/auth/`, with the beginning of its query
+   * @throws {LoginError}
+   */
   const call = (method: string, path: string) =>
     ask(`${relay}/../${path}client_id=${clientId}`, {
       ...init,

@@ -36,7 +36,10 @@ const saysInvalid = ({ headers }: Response) => headers.get('WWW-Authenticate')?.
 
 const nothing = async () => null;
 
-/** Creates a function that runs a task once for all callers at the same time, who share the outcome. */
+/**
+ * Creates a function that runs a task once for all callers at the same time, who share the outcome. The arguments of
+ * the first caller count.
+ */
 function shared<Given extends unknown[]>(task: (...given: Given) => Promise<void>) {
   let running: Promise<void> | undefined;
   return (...given: Given) => {
@@ -49,7 +52,7 @@ function shared<Given extends unknown[]>(task: (...given: Given) => Promise<void
 
 const unauthorized = () => new Response(null, { status: 401 });
 
-/** Where there is no window, pages are only rendered. */
+/** The login of a server that renders the page, where there is no window: nobody is logged in. */
 const nobody = {
   ready: nothing(),
   login: nothing,
@@ -88,8 +91,12 @@ export function createLogin(given: LoginOptions): Login {
   /** The login that was over last. */
   let over: string | undefined;
 
-  /** Runs a task while no other tab runs one. */
-  const alone = async <T>(task: () => Promise<T>): Promise<T> => {
+  /**
+   * Runs a task while no other tab runs one.
+   *
+   * @throws {LoginError} `insecure_context`, `storage_blocked`, or why the task failed
+   */
+  const runAlone = async <T>(task: () => Promise<T>): Promise<T> => {
     expectSecure();
     return navigator.locks.request(name, task).catch(failAsBlocked);
   };
@@ -119,7 +126,7 @@ export function createLogin(given: LoginOptions): Login {
    * @param isOver the token was fresh, so the login is over
    */
   const renew = shared((used: Known | null | undefined, isRefused?: boolean, isOver?: boolean) =>
-    alone(async () => {
+    runAlone(async () => {
       if (session !== used) return;
       const restored = isOver ? undefined : await keeper.restore(used, isRefused);
       const isFresh = restored === undefined;
@@ -133,7 +140,7 @@ export function createLogin(given: LoginOptions): Login {
   );
 
   const logout = () =>
-    alone(async () => {
+    runAlone(async () => {
       const url = await keeper.end(session);
       change(null, 'logout');
       return url;
@@ -158,7 +165,7 @@ export function createLogin(given: LoginOptions): Login {
   /** Finishes a login that has come back, and closes its popup. */
   async function finish({ response = {}, verifier, state, popup, scroll }: Pending): Promise<void> {
     const { code = '', error, error_description = '', request_id } = response;
-    const failure = await alone(async () => {
+    const failure = await runAlone(async () => {
       if (error) throw new LoginError(error as LoginErrorCode, error_description, request_id);
       change(await keeper.finish(code, verifier), 'login');
     }).then(
@@ -295,7 +302,7 @@ export function createLogin(given: LoginOptions): Login {
     // Meanwhile, the login may have ended, or another person may have logged in.
     if (login !== logins) return;
     const record = await read(response);
-    await alone(async () => {
+    await runAlone(async () => {
       if (!session || login !== logins) return;
       isChecked = true;
       if (JSON.stringify(record) === JSON.stringify(session.user)) return;

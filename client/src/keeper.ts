@@ -52,5 +52,5 @@ export interface Keeper {
   fetch(request: Request, session: Known): Promise<Response>;
 }
 
-/** When a token of this age ends, if the provider tells: in milliseconds since 1970. */
+/** When a token with this lifetime ends, in milliseconds since 1970; undefined if the provider does not tell. */
 export const endOf = (seconds?: number) => seconds && Date.now() + seconds * 1000;

@@ -3,7 +3,8 @@ import type { LoginOptions } from '../client.d.ts';
 /**
  * Checks the options of a page.
  *
- * @returns the options, and the origins that get the token
+ * @returns the options, and the origins that get the token. Of the options, `relay` has no slash at its end: it is the
+ *   address of the registration, `…/auth/<registration>`, from which the other endpoints are found by `/..`
  * @throws {TypeError} that says which option is wrong, and why
  */
 export function checkOptions(options: LoginOptions) {

@@ -3,7 +3,8 @@ import { resourcesOfRegistration } from '../config/relations.ts';
 import type { Resource } from '../resources/resource.ts';
 
 /**
- * Finds the resources whose logins a reload ends, or whose people get ids of another form.
+ * Finds the resources whose logins a reload ends. If it changes the form of people's ids, it ends the logins as well,
+ * because the audience of their tokens changes.
  *
  * @returns a warning for each of them
  */

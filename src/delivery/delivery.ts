@@ -14,7 +14,9 @@ import type { SessionLogin, Sessions } from '../session/sessions.ts';
 export type Delivery = Delivers<'token', GrantedToken> | Delivers<'code', GrantedCode>;
 
 interface Delivers<Takes, Granted> {
+  /** Whether the callback exchanges the code for a token, or leaves that to the front end. */
   readonly takes: Takes;
+  /** Answers the callback of a login. @throws {RelayError} if the front end cannot get the token or code */
   succeed(ctx: Context, granted: Granted): void;
   readonly fail: AnswerFailure;
 }

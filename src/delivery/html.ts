@@ -33,7 +33,7 @@ function toMarkup(content: Content): string {
   return 'markup' in content ? content.markup : content.map(toMarkup).join('\n');
 }
 
-/** Colours, texts and style sheet of the relay's pages and the demo. */
+/** The colours and fonts of the relay's pages and the demo. The two values of `--sheet` are also in `accent.ts`. */
 export const commonStyle = `
 :root { color-scheme: light dark; --ground: #f3f0e8; --sheet: #fffdf8; --ink: #1c2420; --soft: #58625b; --line: #ddd7c8; --accent: #0f6b55; --strong: #0b5544; --on-accent: #fff; --serif: ui-serif, 'Iowan Old Style', Palatino, Georgia, serif }
 @media (prefers-color-scheme: dark) {
@@ -49,8 +49,8 @@ a { color: var(--accent); text-underline-offset: 0.2em }
 `;
 
 /**
- * The style sheet of the relay's own pages. In a `nav` with `data-login`, the first link starts a login, and looks like a
- * button.
+ * The style sheet of the relay's own pages. In a `nav` with `data-login`, the first link starts a login, and looks like
+ * a button.
  */
 export const pageStyle = `${commonStyle}
 body { display: grid; align-content: start; justify-items: center }

@@ -46,6 +46,7 @@ export interface DemoOptions {
 
 export type DemoPorts = Awaited<ReturnType<typeof openDemoPorts>>;
 
+/** The usual port of the relay, which the scripts of the demo's pages and the examples contain. */
 const usualPort = 8000;
 /** The highest port that the relay can have, because two more ports follow. */
 const highestPort = 65_533;

@@ -17,6 +17,7 @@ const idPrefixForm = '[0-9a-f]{16}';
 const finishedId = new RegExp(`^${idPrefixForm}$`);
 const secretLength = 32;
 const partLength = 700;
+// `keptRequestLength` in limits.ts fits into 8 parts, so an index has one digit.
 const partForm = /^(?<id>[0-9a-f]{16})\.(?<index>[0-7])\.(?<text>[\w-]+)$/;
 
 /** A kind of logins whose cookies a browser holds. */

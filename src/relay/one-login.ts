@@ -87,7 +87,7 @@ export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failur
   // front end that has OAuth logins, `redirectToProvider` requests none for a plain login.
   const frontEnd: FrontEnd = { ...served.frontEnds.first, takesOAuth: false, deliveryOf: () => delivery };
   const { scope = provider.scope } = frontEnd;
-  const answerStrayed = answerFailures((ctx, failure) => {
+  const answerStrayCallbacks = answerFailures((ctx, failure) => {
     answerInPlace(ctx, failure);
     onStrayCallback(failure);
   });
@@ -110,7 +110,7 @@ export async function createOneLogin(setup: LoginSetup, onStrayCallback: (failur
       ...common,
       path: served.callbackPath,
       action: 'callback',
-      failures: answerStrayed,
+      failures: answerStrayCallbacks,
       guards: [refusePrefetch],
       handle: loginCallback({ ...served, frontEnds: createFrontEnds([frontEnd]) }),
     },
@@ -138,7 +138,7 @@ function createSingleDelivery(answerInPlace: AnswerFailure, end: (result: OneGra
     succeed(ctx, granted) {
       if (isOver) throw new RelayError('state_finished');
       isOver = true;
-      answerArrived(ctx);
+      showArrival(ctx);
       end({ ...granted, parameters: Object.keys(truncatedQuery(ctx)) });
     },
     fail(ctx, failure) {
@@ -173,7 +173,7 @@ function failNotFound(): never {
 }
 
 /** Shows the last page in the browser. Only the terminal says who logged in. */
-function answerArrived(ctx: Context): void {
+function showArrival(ctx: Context): void {
   const title = 'The login has arrived';
   ctx.body = htmlPage(
     title,

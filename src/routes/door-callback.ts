@@ -67,8 +67,8 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
   const place = findPlaceOfCode(host, code);
   ctx.state.registration = place.served.registration.name;
   try {
-    // Also if the person logs in again without a renewal, or the cookies that named the renewed login are gone.
-    // Otherwise, copies of the replaced cookie would live on after a logout.
+    // A login without a renewal, or one that has lost the cookies which named the renewed login, also continues the
+    // login of the cookie. Otherwise, copies of the replaced cookie would live on after a logout.
     const renews = await findRenewable(host, login?.renews ?? openEvenIfEnded(host, ctx)?.opened);
     const granted = await redeem(place, ctx, { code, verifier }, renews);
     await leaveOtherPerson(host, ctx, granted);
@@ -139,8 +139,8 @@ async function spendCode({ served, door }: DoorPlace, code: string): Promise<voi
 
 /**
  * If another person was logged in in this browser, ends that login, because a logout here could no longer end copies of
- * its cookie, and clears the cache, which may show that person's pages. A cookie that no place opens any more, for
- * example since a reload removed its provider or its key, may be another person's.
+ * its cookie, and clears the cache, which may show that person's pages (`browserResponseHeaders`). A cookie that no
+ * place opens any more, for example since a reload removed its provider or its key, may be another person's.
  */
 async function leaveOtherPerson(host: DoorHost, ctx: Context, { identity }: Granted): Promise<void> {
   if (host.cookies.get(ctx) === undefined) return;

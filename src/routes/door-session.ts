@@ -45,6 +45,8 @@ async function endLogin(host: DoorHost, ctx: Context): Promise<void> {
   if (mayComeFromForeignPage(ctx, 'POST', origin)) throw new RelayError('foreign_page_refused');
   cookies.clear(ctx);
   logins.forget(ctx);
+  // Responses of the application have no `Vary: Cookie` (`browserResponseHeaders`), so the cache of the browser would
+  // show this person's pages to the next one.
   ctx.set('Clear-Site-Data', '"cache"');
   // Without this redirect to the page that confirms the logout, browsers would offer to repeat the POST after *Back*.
   if (opensPage(ctx)) redirect(ctx, origin + doorPaths.logout);

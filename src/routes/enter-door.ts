@@ -142,6 +142,7 @@ export function answerAtDoor(host: DoorHost): AnswerFailure {
 /** Failures after which another account of the person may be let in. */
 const accountRefusals: readonly string[] = ['access_refused', ...refusalsAtProvider];
 
+/** Failures that no login repairs, so that the page has no link. The person can only try again later. */
 const notRepairedByLogin: readonly string[] = [
   'upstream_unreachable',
   'upstream_timeout',

@@ -15,9 +15,11 @@ export interface Way {
 
 /** A request to pass on, and how to treat its response. */
 export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'headers'> {
+  /** Makes the call to the other server. Rejects with the failure if no response begins. */
   call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body' | 'client'>): Promise<StreamedResponse>;
   /** The failure to answer instead of a response with this status. Undefined if the response passes. */
   failureInsteadOf(status: number): RelayError | undefined;
+  /** Selects and adapts the headers of the response for the client. */
   headersToPass(headers: StreamedResponse['headers'], status: number): Readonly<Record<string, string | string[]>>;
   /** Whether an application answers that has its host to itself. It decides what its pages may do, not the relay. */
   readonly isOfApplication?: boolean;

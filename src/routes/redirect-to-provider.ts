@@ -13,6 +13,8 @@ export interface StartPlace extends Served {
 
 /**
  * Starts a login, and redirects the browser to the provider. A person must have consented to an unregistered client.
+ *
+ * @throws {RelayError} `front_end_state_unusable` if the request is too long, or why no provider is known
  */
 export function redirectToProvider(
   ctx: Context,

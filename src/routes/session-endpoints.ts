@@ -72,6 +72,7 @@ export async function renewSession(
   return { ...opened, session: renewed };
 }
 
+/** Describes a session to its page. `expires_in` is left out if nobody knows when the session must be refreshed. */
 function describe({ secondsLeft }: SessionRequests, opened: OpenSession) {
   const { session, registration } = opened;
   const left = secondsLeft(opened);

@@ -65,11 +65,8 @@ function explainListenError(context: CheckContext, { message }: ListenError): Fi
 }
 
 /** Names the paths that a proxy has to send to the check. */
-function describePathsForProxy({
-  registration: {
-    paths: [{ word, callbackPath }],
-  },
-}: CheckContext): string {
+function describePathsForProxy({ registration }: CheckContext): string {
+  const [{ word, callbackPath }] = registration.paths;
   const start = `/auth/${word}/`;
   return callbackPath.startsWith(start) ? '/auth/' : `/auth/ and ${callbackPath}`;
 }

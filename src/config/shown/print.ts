@@ -57,16 +57,18 @@ const writeCommented: WriteSetting = (map, setting, found) => {
   if (found === undefined) return;
   // The path of a secret file is no secret. Nor is the address of the shared memory, which cannot contain a password.
   const isSecret = secret && schema !== filePath && schema !== sharedMemory;
-  const shown = (text: string) => (isSecret ? masked : typedValue(schema, text));
-  const value = isMap ? mapFromLines(found.texts, shown) : valueOrList(found.texts.map(shown), setting, found);
+  const maskIfSecret = (text: string) => (isSecret ? masked : typedValue(schema, text));
+  const value = isMap
+    ? mapFromLines(found.texts, maskIfSecret)
+    : valueOrList(found.texts.map(maskIfSecret), setting, found);
   const node = new Document().createNode(value, { flow: true });
   node.comment = ` ${found.from}`;
   map.set(key, node);
 };
 
 /** Turns a setting's lines `key: value` into a map. */
-const mapFromLines = (lines: readonly string[], shown: (text: string) => unknown) =>
-  Object.fromEntries(lines.map((line) => [line.replace(/: .*/s, ''), shown(line.replace(/^.*?: /s, ''))]));
+const mapFromLines = (lines: readonly string[], toValue: (text: string) => unknown) =>
+  Object.fromEntries(lines.map((line) => [line.replace(/: .*/s, ''), toValue(line.replace(/^.*?: /s, ''))]));
 
 /** The value of a setting in a file: a list if it has several values, or if a list of one means something else. */
 function valueOrList(

@@ -20,7 +20,7 @@ const verdictTime = 60_000;
 const mostVerdicts = 4096;
 
 interface Verdict {
-  /** The index of the first `allow` that refuses the person. Undefined if all match. */
+  /** The index, in the list from `allowsOf`, of the first `allow` that refuses the person. Undefined if all match. */
   readonly refusedBy: number | undefined;
   /** The name of the account, to be shown to the person. */
   readonly person: string | undefined;

@@ -8,7 +8,10 @@ import {
   type Provider,
 } from '../providers/provider.ts';
 
-/** Who may log in, as an `allow` of the configuration says. A person needs to match only one of its rules, which `ask-if-allowed.ts` compares. */
+/**
+ * Who may log in, as an `allow` of the configuration says. A person needs to match only one of its rules, which
+ * `ask-if-allowed.ts` compares.
+ */
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
   readonly groupsClaim?: string | undefined;
   /** The registrations where people may log in. A name in a rule may begin with a registration, as in `github:ada`. */
@@ -42,6 +45,8 @@ export function allowAt(allow: Allow, registration: string): Allow {
  * Every `allow` that a person has to match at a registration.
  *
  * @param guarded the front end and the resource of the login, if they have an `allow` of their own
+ * @returns first the `allow` of the registration, then those of `guarded` in their order. `refusedBy` of a verdict is an
+ *   index in this list, by which the log and `check` name the owner of the rule
  */
 export function allowsOf(
   { name, allow }: { readonly name: string; readonly allow: Allow | undefined },

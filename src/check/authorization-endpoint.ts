@@ -61,6 +61,7 @@ const stateIsTooLong = endpoint.warning(
   'keep state, redirect URI or return_to of the front ends short, so that the state of a login is, too',
 );
 
+/** Builds the authorization request of a login. By default, its state has the greatest length. */
 function buildAuthorizationUrl(
   { registration, provider }: ProviderContext,
   withPkce: boolean,

@@ -69,6 +69,7 @@ export async function diagnose(
   return { report, code };
 }
 
+/** Collects the URLs to register. With a file, even a single one is named by the word in its path. */
 function collectCallbackUrls({ registrations }: Config, isFromFile: boolean) {
   const paths = registrations.flatMap((registration) => registration.paths);
   const callbackUrls = Object.fromEntries(paths.map(({ word, callbackUri }) => [word, callbackUri]));

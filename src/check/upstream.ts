@@ -95,6 +95,7 @@ function findOwnAddresses(): readonly string[] {
     .map(({ address }) => address);
 }
 
+/** Whether something accepts a connection at a port within `observationTime`. */
 async function canConnect(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port });
   const { promise, resolve } = Promise.withResolvers<boolean>();

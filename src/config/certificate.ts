@@ -25,7 +25,7 @@ export function readCertificate(readings: Pick<Readings, 'relay' | 'resources'>)
   if (!certificate.checkPrivateKey(privateKey)) {
     return reportFault('tlsKey', `names a key that does not belong to the certificate of ${describe('tlsCert')}`);
   }
-  if (resultUnlessThrown(() => createSecureContext({ cert: chain, key })) === undefined) {
+  if (undefinedIfThrown(() => createSecureContext({ cert: chain, key })) === undefined) {
     return reportFault('tlsCert', 'names a certificate that TLS refuses, for example because its key is too short');
   }
   warnOfWrongDateOrHost(certificate, reading);
@@ -33,17 +33,19 @@ export function readCertificate(readings: Pick<Readings, 'relay' | 'resources'>)
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
+/** Reads the relay's own certificate, the first of its chain; undefined after a fault. */
 function readFirstCertificate(chain: string, { reportFault }: RelayReading): X509Certificate | undefined {
   return parseCertificate(chain) ?? reportFault('tlsCert', 'names a file that does not start with a certificate (PEM)');
 }
 
 /** Parses the first certificate in a text (PEM); undefined if there is none. */
 export function parseCertificate(text: string): X509Certificate | undefined {
-  return resultUnlessThrown(() => new X509Certificate(text));
+  return undefinedIfThrown(() => new X509Certificate(text));
 }
 
+/** Reads a private key without a passphrase; undefined after a fault. */
 function readPrivateKey(text: string, { reportFault }: RelayReading): KeyObject | undefined {
-  const privateKey = resultUnlessThrown(() => createPrivateKey(text));
+  const privateKey = undefinedIfThrown(() => createPrivateKey(text));
   if (privateKey !== undefined) return privateKey;
   const isEncrypted = text.includes('ENCRYPTED');
   return reportFault(
@@ -52,7 +54,8 @@ function readPrivateKey(text: string, { reportFault }: RelayReading): KeyObject 
   );
 }
 
-function resultUnlessThrown<Result>(make: () => Result): Result | undefined {
+/** Returns the result of a function, or undefined if it throws. */
+function undefinedIfThrown<Result>(make: () => Result): Result | undefined {
   try {
     return make();
   } catch {

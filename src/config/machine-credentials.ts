@@ -36,6 +36,7 @@ function readMachineSecrets(reading: Reading<'front-ends'>): MachineCredentials 
   return note && { secrets: [], keys: [] };
 }
 
+/** Reads the public keys of a machine. There are none if only the relay can read the file; undefined after a fault. */
 function readMachineKeys(reading: Reading<'front-ends'>): MachineCredentials | undefined {
   const text = readNamedFile(reading, 'publicKeyFile', reading.values.publicKeyFile, 'public');
   if (text === undefined) return undefined;

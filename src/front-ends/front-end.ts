@@ -198,6 +198,7 @@ function createDeliveries(
     return { takes: 'code', succeed, fail: answerInPlace };
   }
 
+  /** The delivery of a login with PKCE: a code at the redirect URI, if the front end still has that. */
   function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
     // The configuration may have changed since the login started.
     if (!takesOAuth) return failInPlace('client_unauthorized');

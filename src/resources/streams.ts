@@ -84,6 +84,7 @@ export function createStreams() {
     else stream.end('reload');
   }
 
+  /** Counts a stream, and lets each sweep examine it. The stream ends at once if it began too late for a reload or a stop. */
   function countAndWatch(stream: Stream): void {
     streams.add(stream);
     // A reload or a stop may have begun while the request waited for its body.

@@ -67,8 +67,9 @@ function findLoginWays(config: Config, described: ReadonlyMap<string, Partial<Pr
 }
 
 /**
- * Describes the `allow` rules of a login. Without rules, it warns only about a proxy or a resource, because the
- * provider's own token opens only what the person may use anyway.
+ * Describes the `allow` rules of a login. If a scope for them is missing, the same finding says so, because rules that
+ * nobody can meet are not in order. Without rules, it warns only about a proxy or a resource, because the provider's own
+ * token opens only what the person may use anyway.
  */
 function checkRules(way: LoginWay): Finding[] {
   const { registration, frontEnd, resource } = way;
@@ -76,8 +77,9 @@ function checkRules(way: LoginWay): Finding[] {
   const allows = allowsOfWay(way);
   const ofScopes = checkScopes(way);
   if (allows.length > 0) {
-    const rules = findings.ok(allows.map(describeAllow).join('; besides, '));
-    return [rules, ...ofScopes];
+    const rules = allows.map(describeAllow).join('; besides, ');
+    if (ofScopes.length === 0) return [findings.ok(rules)];
+    return ofScopes.map((finding) => ({ ...finding, message: `${rules}, but ${finding.message}` }));
   }
   const hasProxy = frontEnd.apis.some(({ registration: name }) => name === registration.name);
   const openToAll = resource?.name ?? (hasProxy ? 'proxy' : undefined);

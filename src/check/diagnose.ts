@@ -83,9 +83,9 @@ function collectCallbackUrls({ registrations }: Config, isFromFile: boolean) {
  * @returns the findings, and a reading unless the configuration has faults
  */
 export function readConfigToCheck(given: OptionSources, readFile: ReadFile) {
-  const { notChecked, ok, problem, warning } = findingsOn('configuration');
+  const { notChecked, problem, warning } = findingsOn('configuration');
   const { sources, why: whyPackagedFile } = chooseSources(given, readFile);
-  const ofChoice = whyPackagedFile === undefined ? [] : [ok(whyPackagedFile)];
+  const ofChoice = whyPackagedFile === undefined ? [] : [findingsOn('configuration file').ok(whyPackagedFile)];
   const isFromFile = findGivenOption('config', sources) !== undefined;
   // `readConfig` adds the secrets that this user cannot read.
   const unseen: Unseen[] = [];

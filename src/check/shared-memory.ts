@@ -59,13 +59,13 @@ async function tryCommands(client: RedisClient): Promise<Finding[]> {
   const hello = `${JSON.stringify(await client.run(['HELLO']))}`;
   const version = readHelloField(hello, 'version');
   const role = readHelloField(hello, 'role');
-  const answers = ok(`version ${version}, ${role}, answers in ${milliseconds} ms`);
+  const description = `version ${version}, ${role}, answers in ${milliseconds} ms`;
   // This user may not be allowed to run INFO, which only this check needs.
   const memoryInfo = await client.run(['INFO', 'memory']).catch(() => '');
   const evictionPolicy = /maxmemory_policy:(allkeys-\w+)/.exec(`${memoryInfo}`)?.[1];
-  if (evictionPolicy === undefined) return [answers];
-  const message = `it may forget logouts when it is full (${evictionPolicy})`;
-  return [answers, warning(message, 'set maxmemory-policy noeviction')];
+  if (evictionPolicy === undefined) return [ok(description)];
+  const message = `${description}, but may forget logouts when it is full (${evictionPolicy})`;
+  return [warning(message, 'set maxmemory-policy noeviction')];
 }
 
 /** Says why the shared memory failed, by its code. @param setting the name of the setting with the address */

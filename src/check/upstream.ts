@@ -70,7 +70,7 @@ export async function checkUpstream(
  * @param addresses the addresses of this machine at which others may reach it
  */
 export async function checkReach(url: URL, addresses = findOwnAddresses()): Promise<Finding[]> {
-  const { notChecked, warning } = findingsOn('upstream');
+  const { notChecked, warning } = findingsOn('upstream past the relay');
   if (!isLoopback(url)) {
     const fix = 'let only the relay reach it: it asks for no token';
     return [notChecked(`whether others reach ${url.host} without the relay is not known`, fix)];
@@ -81,7 +81,7 @@ export async function checkReach(url: URL, addresses = findOwnAddresses()): Prom
   if (reached.length === 0) return [];
   return [
     warning(
-      `something listens on port ${port} of ${reached.join(' and ')}, too: who reaches the upstream there needs no token`,
+      `something listens on port ${port} of ${reached.join(' and ')} as well: who reaches the upstream there needs no token`,
       'let it listen on 127.0.0.1 only',
     ),
   ];
@@ -171,7 +171,7 @@ function judgeOlderTransport(streams: readonly ObservedAnswer[], url: string, ad
   const withSlash = (text: string) => text.replace(/\/?$/, '/');
   if (path === undefined || withSlash(path).startsWith(withSlash(new URL(address).pathname))) return [];
   return [
-    findingsOn('event stream').warning(
+    findingsOn('MCP transport').warning(
       `the upstream is an MCP server of the older transport (SSE): its clients post to ${path.slice(0, 100)}, which is not below the resource`,
       'give it a host of its own: a url and an upstream that end with the host and a slash',
     ),

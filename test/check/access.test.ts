@@ -29,31 +29,34 @@ describe('login-relay check says who may log in', () => {
     ]);
   });
 
-  it('and which scope is missing, also in the scope of the front end', () => {
+  it('and which scope is missing, also in the scope of the front end, in the same finding', () => {
     const allow = 'allow: { teams: [example/editors], email-domains: [example.com] }';
-    const missing = /^problem \| the scope has no read:org, and no user:email, .*add read:org and user:email to scope$/;
-    expect(said(`provider: github, ${allow}`)[1]).to.match(missing);
-    expect(said(`provider: github, scope: read:org user:email, ${allow}`)).to.have.length(1);
-    expect(said(`provider: github, scope: admin:org user, ${allow}`)).to.have.length(1);
-    expect(said(`provider: github, scope: read:org user:email, ${allow}`, 'scope: repo')[1]).to.match(missing);
-    expect(said(`issuer: https://id.example.com, ${allow.replace('teams: [example/editors], ', '')}`)[1]).to.match(
-      /^warning .* add email to scope, if the provider has that; check --login shows/,
+    const missing =
+      /^problem \| the team example\/editors, .*, but the scope has no read:org, and no user:email, .*add read:org and user:email to scope$/;
+    expect(said(`provider: github, ${allow}`)).to.have.length(1);
+    expect(said(`provider: github, ${allow}`)[0]).to.match(missing);
+    expect(said(`provider: github, scope: read:org user:email, ${allow}`)[0]).to.match(/^ok \|/);
+    expect(said(`provider: github, scope: admin:org user, ${allow}`)[0]).to.match(/^ok \|/);
+    expect(said(`provider: github, scope: read:org user:email, ${allow}`, 'scope: repo')[0]).to.match(missing);
+    expect(said(`issuer: https://id.example.com, ${allow.replace('teams: [example/editors], ', '')}`)[0]).to.match(
+      /^warning .*, but the scope has no email.* add email to scope, if the provider has that; check --login shows/,
     );
   });
 
   it('and that groups need a scope, unless the issuer does not list it', () => {
     const allow = 'issuer: https://id.example.com, allow: { groups: [staff] }';
     const missing =
-      /^warning \| the scope has no groups, .*add groups to scope, if the provider has that; check --login shows/;
-    expect(said(allow)[1]).to.match(missing);
-    expect(said(allow, '', 'a', ['openid', 'groups'])[1]).to.match(missing);
-    expect(said(allow, '', 'a', ['openid'])).to.have.length(1);
-    expect(said(`${allow}, scope: openid groups`)).to.have.length(1);
+      /^warning \| the group staff, but the scope has no groups, .*add groups to scope, if the provider has that; check --login shows/;
+    expect(said(allow)[0]).to.match(missing);
+    expect(said(allow, '', 'a', ['openid', 'groups'])[0]).to.match(missing);
+    const ok = ['ok | the group staff | '];
+    expect(said(allow, '', 'a', ['openid'])).to.deep.equal(ok);
+    expect(said(`${allow}, scope: openid groups`)).to.deep.equal(ok);
   });
 
   it('but not that a scope is missing for a GitHub App', () => {
     const allow = 'allow: { organizations: [example] }';
-    expect(said(`provider: github, ${allow}`, '', 'Iv1.abc')[1]).to.match(/permissions/);
+    expect(said(`provider: github, ${allow}`, '', 'Iv1.abc')[0]).to.match(/permissions/);
   });
 
   it('and warns if everybody may use proxy', () => {

@@ -106,8 +106,8 @@ describe('login-relay check --login, at providers that differ', () => {
     expect(on('token endpoint').map(({ fix }) => fix)).to.deep.equal([
       'set providers.x.token-request to json',
       'set providers.x.token-answer to body',
-      null,
     ]);
+    expect(on('access token')[0]?.message).to.equal('came with its lifetime and with a refresh token');
     expect(on('refresh')[0]?.verdict).to.equal('ok');
     // The secret never travels in a URL.
     expect(requests.filter(({ url }) => url.search.includes(secret))).to.deep.equal([]);

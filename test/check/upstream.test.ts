@@ -25,7 +25,7 @@ front-ends:
   app: { origin: http://localhost:9, token-delivery: code, resources: [notes] }
 `);
     const said = report.findings
-      .filter(({ subject }) => /^(upstream|event stream) \(notes\)$/.test(subject))
+      .filter(({ subject }) => /^(upstream|event stream|MCP transport) \(notes\)$/.test(subject))
       .map(({ subject, verdict, message }) => `${subject.replace(' (notes)', '')}: ${verdict}: ${message}`);
     return { said, methods };
   } finally {
@@ -69,7 +69,7 @@ describe('login-relay check asks the upstream of a resource itself', () => {
       diagnosed((_, response) => response.writeHead(200, stream).write(`event: endpoint\r\ndata: ${path}\r\n\r\n`));
     const { said } = await told('/messages?sessionId=secret');
     expect(said).to.include(
-      'event stream: warning: the upstream is an MCP server of the older transport (SSE): its clients post to /messages, which is not below the resource',
+      'MCP transport: warning: the upstream is an MCP server of the older transport (SSE): its clients post to /messages, which is not below the resource',
     );
     expect(said.join()).not.to.contain('secret');
     for (const path of ['/mcp/messages', 'http://127.0.0.1:9/mcp/messages', 'mcp']) {
@@ -126,7 +126,7 @@ describe('login-relay check asks the upstream of a resource itself', () => {
     const url = new URL(`http://127.0.0.1:${server.port}/`);
     expect(await checkReach(url)).to.deep.equal([]);
     const [found] = await checkReach(url, ['127.0.0.2', '127.0.0.1']);
-    expect(found?.message).to.match(/^something listens on port \d+ of 127.0.0.1, too/);
+    expect(found?.message).to.match(/^something listens on port \d+ of 127.0.0.1 as well/);
     await server.close();
   });
 });

@@ -119,8 +119,8 @@ function findFieldWithToken({ body }: UpstreamResponse): string | undefined {
 function judgeToken(trial: Trial, { token, provider }: Exchanged): Finding[] {
   const { describeOfProvider, grant } = trial;
   const { tokenFields = [], callbackFields = [] } = provider;
-  const lifetime = token.expiresIn === undefined ? 'does not say when it ends' : 'says when it ends';
-  const refresh = token.refreshToken === undefined ? 'no refresh token' : 'a refresh token';
+  const lifetime = token.expiresIn === undefined ? 'without its lifetime' : 'with its lifetime';
+  const refresh = token.refreshToken === undefined ? 'without a refresh token' : 'with a refresh token';
   const warnOfMissing = (subject: string, missing: readonly string[], setting: 'tokenFields' | 'callbackFields') => {
     if (missing.length === 0) return [];
     const message = `has no ${missing.join(', ')}, or none of at most 512 bytes`;
@@ -129,7 +129,8 @@ function judgeToken(trial: Trial, { token, provider }: Exchanged): Finding[] {
   const missingInAnswer = tokenFields.filter((name) => !Object.hasOwn(token.extraFields ?? {}, name));
   const missingInCallback = callbackFields.filter((name) => !Object.hasOwn(grant.extraFields ?? {}, name));
   return [
-    endpoint.ok(`gives an access token, ${lifetime}, and ${refresh}`),
+    // A subject of its own, because another form of the request, or another field, may have been needed for the token.
+    findingsOn('access token').ok(`came ${lifetime} and ${refresh}`),
     ...judgeScope(trial, token),
     ...warnOfMissing('token endpoint', missingInAnswer, 'tokenFields'),
     ...warnOfMissing('callback', missingInCallback, 'callbackFields'),

@@ -20,7 +20,7 @@ export async function refreshOnce(trial: Trial, { refreshToken }: TokenResponse)
   const registration = await login.registrationAt(provider);
   try {
     const result = await registration.requestToken({ refreshToken }, ignoreCall);
-    const next = result.refreshToken === undefined ? 'the refresh token stays' : 'there is a new refresh token, too';
+    const next = result.refreshToken === undefined ? 'the refresh token stays' : 'there is also a new refresh token';
     return { findings: [refresh.ok(`gives another access token; ${next}`)], result };
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
@@ -60,8 +60,8 @@ export async function checkPersonAfterRefresh(
   if (!(verdict instanceof RelayError)) return [];
   const why = describeFaults(verdict.fields) ?? verdict.detail;
   return [
-    refresh.problem(
-      `does not say who somebody is: ${why}`,
+    findingsOn('person after a refresh').problem(
+      `the answer does not say who somebody is: ${why}`,
       'without that, people log in again when their access token ends',
     ),
   ];

@@ -49,6 +49,7 @@ export class Result {
     if (stderr !== '') throw new Error(`check complains: ${stderr}`);
     this.code = code;
     this.report = JSON.parse(stdout);
+    expectOneVerdict(this.report.findings);
   }
 
   /** The one finding on the subject. */
@@ -100,6 +101,16 @@ export function optionsOf(flags: Flags): Record<string, string> {
 export async function diagnoseFile(text: string) {
   const file = await secretFile(text);
   const { report, code } = await diagnose({ flags: { config: [file] }, environment: {} });
+  expectOneVerdict(report.findings);
   const about = (subject: string) => report.findings.find((one) => one.subject === subject);
   return { file, report, code, about };
+}
+
+/** No subject is right and wrong at the same time, because a reader could not tell which of both holds. */
+export function expectOneVerdict(findings: readonly Finding[]): void {
+  for (const [subject, group] of Map.groupBy(findings, ({ subject }) => subject)) {
+    const verdicts = group.map(({ verdict }) => verdict);
+    const isContradiction = verdicts.includes('ok') && (verdicts.includes('problem') || verdicts.includes('warning'));
+    if (isContradiction) throw new Error(`${subject} is right and wrong: ${JSON.stringify(group)}`);
+  }
 }

@@ -7,6 +7,7 @@ import { json } from '../../harness/provider/provider-behaviours.ts';
 import { serve } from '../../harness/provider/serve.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { secretFile } from '../../harness/system/secret-file.ts';
+import { expectOneVerdict } from './check.ts';
 
 export const secret = canary('secret');
 export const code = canary('code');
@@ -74,6 +75,7 @@ export async function checkLogin(setting: Setting, chosen?: string) {
     const sources = { flags, environment: {} };
     const { report, code: exitCode } = await diagnoseLogin(sources, chosen, { say, stopped, patience });
     await acted;
+    expectOneVerdict(report.findings);
     return {
       report,
       exitCode,

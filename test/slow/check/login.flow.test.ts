@@ -173,7 +173,7 @@ describeInChromium('login-relay check --login, in Chromium at an OpenID provider
         const text = stdout.replaceAll(/\s+/g, ' ');
         expect(code).to.equal(0);
         expect(text).to.contain('person: id ada');
-        expect(text).to.contain('refresh: gives another access token; there is a new refresh token, too');
+        expect(text).to.contain('refresh: gives another access token; there is also a new refresh token');
         expect(text).to.contain('revocation: the tokens of this check are revoked');
         const verdict = group === 'staff' ? 'this person may' : 'allow refuses this person';
         expect(text).to.contain(`who may log in (app at x): ${verdict}`);

@@ -29,7 +29,7 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
   if (fault !== undefined) return [fault];
   const shown = endpoint.notChecked(
     'answers, but providers often show only in a browser that the client identifier, the callback URL or the scope is wrong',
-    `open it in a browser: ${url}`,
+    `open it in a browser: ${shortenState(url)}`,
   );
   if (!usesPkce) return [shown];
   return faultWithOtherPkce?.verdict === 'problem'
@@ -55,6 +55,9 @@ async function explainProblem(context: ProviderContext, problem: Finding, worksW
 
 /** A state of the greatest length, because some providers refuse long ones. */
 const longState = madeUp.padEnd(longestState, '-');
+
+/** Returns the same authorization request with a short state, because a person has to read and copy it. */
+const shortenState = (url: string) => url.replace(longState, madeUp);
 
 const stateIsTooLong = endpoint.warning(
   `the provider refuses a state of ${longestState} characters, and accepts a short one`,
@@ -92,7 +95,7 @@ function judgeUnreached(unreached: Unreached, url: string): Finding {
   const { message, fix } = unreached;
   const onlyForBrowsers = explainIfOthersMayReach('browsers', unreached);
   if (onlyForBrowsers === undefined) return endpoint.problem(message, fix);
-  return endpoint.notChecked(onlyForBrowsers, `open it in a browser: ${url}; if that fails, ${fix}`);
+  return endpoint.notChecked(onlyForBrowsers, `open it in a browser: ${shortenState(url)}; if that fails, ${fix}`);
 }
 
 /** The longest body in bytes that is read as an error code. A page is longer. */
@@ -105,7 +108,7 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   const { status, body } = answer;
   const fix = adviseOnUrl(context, 'authorizeUrl');
   const compare = `register exactly ${callbackUri} as callback URL; compare client identifier and scope`;
-  const open = `to see what the provider says, open ${url}`;
+  const open = `to see what the provider says, open ${shortenState(url)}`;
   const problemOfRefusal = (reason: string, advice: string) =>
     endpoint.problem(`the provider refuses the authorization request (${reason})`, advice);
   const adviceByCode: Partial<Record<ProviderErrorCode, string>> = {
@@ -125,7 +128,10 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   }
   // Cloudflare sends this header with a page that only a browser can pass.
   if (answer.headers['cf-mitigated'] !== undefined) {
-    return endpoint.notChecked('what is in front of it lets only browsers in', `open it in a browser: ${url}`);
+    return endpoint.notChecked(
+      'what is in front of it lets only browsers in',
+      `open it in a browser: ${shortenState(url)}`,
+    );
   }
   const trouble = explainProviderTrouble(endpoint, answer);
   if (trouble !== undefined) return trouble;

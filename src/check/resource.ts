@@ -17,17 +17,41 @@ import { checkUpstream } from './upstream.ts';
  */
 export async function checkResource(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
   const { url, upstream, browser } = resource;
-  const [answer, metadata, ofUpstream, ofBrowsers] = await Promise.all([
+  const [answer, metadata, ofEndpoint, ofUpstream, ofBrowsers] = await Promise.all([
     httpGet(context, url),
     httpGet(context, resourceMetadataUrl(resource)),
+    upstream ? [] : checkCheckEndpoint(context, resource),
     upstream ? checkUpstream(context, upstream, url, browser !== undefined) : [],
     browser ? checkBrowserLogin(context, resource) : [],
   ]);
   const { warning } = findingsOn('resource');
-  if ('fix' in answer) return [judgeUnreached(resource, answer), ...ofUpstream];
+  if ('fix' in answer) return [judgeUnreached(resource, answer), ...ofEndpoint, ...ofUpstream];
   const ofMetadata =
     'fix' in metadata ? warning(metadata.message, metadata.fix) : judgeMetadata(context, resource, metadata);
-  return [judgeChallenge(context, resource, answer), ofMetadata, ...ofBrowsers, ...ofUpstream];
+  return [judgeChallenge(context, resource, answer), ofMetadata, ...ofEndpoint, ...ofBrowsers, ...ofUpstream];
+}
+
+/**
+ * Asks the relay at its base URL, as the proxy of a resource does, whether a request may pass. The relay answers 404 if it
+ * has no resource of this name.
+ *
+ * @returns no finding if something else answers, because only the proxy has to reach this endpoint
+ */
+async function checkCheckEndpoint(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
+  const { baseUrl } = context.config;
+  const { ok, problem } = findingsOn('check endpoint');
+  const answer = await httpGet(context, baseUrl + checkPath(resource.name));
+  if ('fix' in answer) return [];
+  if (isNotFoundByRelay(answer)) {
+    const fix = 'restart the relay with this configuration: a proxy that asks about this name gets 404';
+    return [problem(`the relay at ${baseUrl} has no resource of this name`, fix)];
+  }
+  return readMetadataUrl(answer) === resourceMetadataUrl(resource) ? [ok('the relay has a resource of this name')] : [];
+}
+
+/** Reads the address of the metadata in a challenge for a token; undefined if an answer has no such challenge. */
+function readMetadataUrl({ status, headers }: UpstreamResponse): string | undefined {
+  return status === 401 ? /resource_metadata="([^"]*)"/.exec(headers['www-authenticate'] ?? '')?.[1] : undefined;
 }
 
 /**
@@ -54,28 +78,31 @@ function judgeUnreached({ upstream, browser }: ResourceConfig, answer: Unreached
  * login. Any other status below 500 is only a warning, because the server may require a token for other methods or
  * paths, such as the POST of MCP.
  */
-function judgeChallenge(
-  { config }: CheckContext,
-  resource: ResourceConfig,
-  { status, headers }: UpstreamResponse,
-): Finding {
+function judgeChallenge({ config }: CheckContext, resource: ResourceConfig, answer: UpstreamResponse): Finding {
   const { ok, problem, warning } = findingsOn('resource');
+  const { status } = answer;
   const metadataUrl = resourceMetadataUrl(resource);
+  const askFirst = resource.upstream
+    ? `let its proxy pass each request to the relay, with Host: ${new URL(resource.url).host}`
+    : `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request`;
   if (status === 401) {
-    return headers['www-authenticate']?.includes(`resource_metadata="${metadataUrl}"`)
-      ? ok('asks for a token, and says where to log in')
-      : problem(
-          'asks for a token, but does not say where to log in',
-          `let its proxy pass WWW-Authenticate, or its server send: Bearer resource_metadata="${metadataUrl}"`,
-        );
+    const named = readMetadataUrl(answer);
+    if (named === metadataUrl) return ok('asks for a token, and says where to log in');
+    const other = config.resources.find((candidate) => resourceMetadataUrl(candidate) === named);
+    if (other !== undefined) return problem(`asks for a token of another resource, ${other.name}`, askFirst);
+    return problem(
+      'asks for a token, but does not say where to log in',
+      `let its proxy pass WWW-Authenticate, or its server send: Bearer resource_metadata="${metadataUrl}"`,
+    );
   }
+  if (isNotFoundByRelay(answer)) return problem('a relay answers, but has no such resource', askFirst);
   if (status >= 500) {
-    const fix = 'start the relay and the resource, then look at the log of the proxy';
+    const start = 'start the relay and the resource, then look at the log of the proxy';
+    // nginx turns every other status of a check into 500.
+    const fix = resource.upstream ? start : `${start}; if it says that the check gets 404, ${askFirst}`;
     return warning(`does not work now (status ${status})`, fix);
   }
-  const fix = resource.upstream
-    ? 'let its proxy pass each request to the relay'
-    : `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request, or its server ask for a token`;
+  const fix = resource.upstream ? askFirst : `${askFirst}, or its server ask for a token`;
   return warning(`answers without a token (status ${status})`, fix);
 }
 

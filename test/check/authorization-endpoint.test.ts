@@ -118,6 +118,18 @@ describe('login-relay check, about the authorization endpoint', () => {
     expect(result.finding(subject).message).to.match(/refuses a state of 399 characters, and accepts a short one/);
   });
 
+  it('shows the whole request to people, but with a short state', async () => {
+    await withProvider({}, async (flags, arrivals) => {
+      const result = await diagnoseHere({ flags });
+      const shown = new URL(/http\S+$/.exec(result.finding(subject).fix ?? '')?.[0] ?? '');
+      const [sent] = arrivals.filter(({ url }) => url.pathname === '/authorize');
+      const { state, ...shownParameters } = Object.fromEntries(shown.searchParams);
+      const { state: _, ...sentParameters } = Object.fromEntries(sent?.url.searchParams ?? []);
+      expect(state).to.equal('login-relay-check');
+      expect(shownParameters).to.deep.equal(sentParameters);
+    });
+  });
+
   it('sends the request that a login would send', async () => {
     await withProvider({}, async (flags, arrivals) => {
       await diagnoseHere({ flags: { ...flags, scope: 'read more' } });

@@ -9,7 +9,14 @@ import { secretFile } from '../harness/relay/relay-under-test.ts';
 import { keyLines } from '../harness/system/secret-file.ts';
 import { diagnoseFile } from './support/check.ts';
 
+/** The answer of a relay at a path that it does not have. */
+const notFoundByRelay = json({ detail: 'There is nothing at this address.' }, 404, { 'X-Request-Id': 'a' });
+
 const metadataPath = '/.well-known/oauth-protected-resource/mcp';
+
+/** The challenge of a relay. */
+const challengeOf = (metadataUrl: string) =>
+  answer(401, '', { 'WWW-Authenticate': `Bearer resource_metadata="${metadataUrl}"` });
 
 /** The report of `check` about a resource with these pages, and the requests for the start of a login. */
 async function diagnosed(changes: (origin: string) => Pages) {
@@ -49,7 +56,13 @@ front-ends:
       const { verdict, message, fix } = about(`${subject} (notes)`) ?? {};
       return about(`${subject} (notes)`) && [verdict, message, fix].join(' | ');
     };
-    return { starts, origin, resource: of('resource'), metadata: of('resource metadata') };
+    return {
+      starts,
+      origin,
+      resource: of('resource'),
+      metadata: of('resource metadata'),
+      endpoint: of('check endpoint'),
+    };
   } finally {
     await server.close();
   }
@@ -68,7 +81,13 @@ describe('login-relay check asks for each resource without a token', () => {
     ['without a challenge', '/mcp', answer(401), /^problem .*not say where to log in .*WWW-Auth/],
     ['open', '/mcp', answer(200), /^warning .*without a token \(status 200\) .*\/auth\/check\/notes/],
     ['elsewhere', '/mcp', redirect('/'), /^warning .*without a token \(status 302\)/],
-    ['in trouble', '/mcp', answer(503), /^warning .*does not work now \(status 503\)/],
+    [
+      'in trouble',
+      '/mcp',
+      answer(503),
+      /^warning .*\(status 503\) .*if it says that the check gets 404, .*\/check\/notes/,
+    ],
+    ['unknown to a relay', '/mcp', notFoundByRelay, /^problem .*has no such resource .*\/auth\/check\/notes before/],
     ['away', '/mcp', reset, /^warning .*cut before an answer .*start it/],
     ['nowhere', metadataPath, answer(404), /^problem .*\(status 404\) .*let its proxy pass \/.well-/],
     ['a page', metadataPath, answer(200, '<!doctype html>'), /^problem .*no metadata arrive/],
@@ -80,6 +99,25 @@ describe('login-relay check asks for each resource without a token', () => {
       expect(page === '/mcp' ? found.resource : found.metadata).to.match(said);
     });
   }
+
+  it('and asks the relay whether it has a resource of this name', async () => {
+    expect((await diagnosed(() => ({}))).endpoint).to.equal(undefined);
+    const checkPage = (reply: Page) => () => ({ '/auth/check/notes': reply });
+    expect((await diagnosed(checkPage(notFoundByRelay))).endpoint).to.match(
+      /^problem \| the relay at http:\S+ has no resource of this name \| restart the relay with this configuration/,
+    );
+    const known = await diagnosed((origin) => checkPage(challengeOf(`${origin}${metadataPath}`))());
+    expect(known.endpoint).to.equal('ok | the relay has a resource of this name | ');
+  });
+
+  it('and says if its proxy asks about another resource', async () => {
+    const { resource } = await diagnosed((origin) => ({
+      '/mcp': challengeOf(`${origin}/.well-known/oauth-protected-resource/files`),
+    }));
+    expect(resource).to.match(
+      /^problem \| asks for a token of another resource, files \| let its proxy ask \S+\/auth\/check\/notes before/,
+    );
+  });
 
   it('and says what is wrong if its metadata lead to another relay', async () => {
     const { metadata } = await diagnosed((origin) => ({

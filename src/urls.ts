@@ -16,6 +16,9 @@ export function mayBeThisMachine({ hostname }: URL): boolean {
   return range === 'loopback' || range === 'unspecified';
 }
 
+/** Whether a URL is https. The text of a resource's URL is as the file has it, and a scheme may be in upper case. */
+export const isHttps = (url: string): boolean => /^https:/i.test(url);
+
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value, which may be secret.
 
 /** An http or https URL without user name, password or fragment. */

@@ -47,16 +47,16 @@ export function mapApplicationTarget(target: string, base: URL): URL | undefined
  *
  * @param from the URL that was requested
  * @param base the URL at and below which the relay sends requests
- * @param mounted the public URL of the relay for `base`
+ * @param mounted the public URL of the relay for `base`. Its path ends with a slash if that of `base` does
  * @returns undefined if the relay has no address for it. Then the redirect gets no target, because a response must not
  *   send a page to another host
  */
-export function mapLocation(location: string, from: URL, base: URL, mounted: string): string | undefined {
+export function mapLocation(location: string, from: URL, base: URL, mounted: URL): string | undefined {
   const target = URL.parse(location, from);
   if (target?.origin !== base.origin) return undefined;
   const rest = pathBelow(target.pathname, base.pathname);
   if (rest === undefined || target.username !== '' || target.password !== '') return undefined;
-  return mounted + rest + target.search + target.hash;
+  return mounted.href + rest + target.search + target.hash;
 }
 
 /** Returns the part of a path after the prefix. Undefined if the path is neither at nor below the prefix. */

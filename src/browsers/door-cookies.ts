@@ -5,6 +5,7 @@ import { createSplitCookies } from '../http/split-cookies.ts';
 import type { createAccessTokens } from '../resources/access-tokens.ts';
 import { type Doors, type Entered, enter } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
+import { isHttps } from '../urls.ts';
 import { mayComeFromForeignPage } from './browser-request.ts';
 
 /** Seconds for which `markReturned` remembers a return. */
@@ -18,7 +19,7 @@ export type DoorCookies = ReturnType<typeof createDoorCookies>;
 
 /** Sets, reads and clears the cookie that opens a resource to a browser, at the host of the resource. */
 export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
-  const writer = createCookieWriter('door', url.startsWith('https:'), 'lax');
+  const writer = createCookieWriter('door', isHttps(url), 'lax');
   const { name, prefix } = writer;
   const cookies = createSplitCookies(writer, 'identity_too_long');
   const returnedName = `${prefix}answered`;

@@ -10,6 +10,7 @@ import type { Resource } from '../resources/resource.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/seal.ts';
 import { times } from '../times.ts';
+import { isHttps } from '../urls.ts';
 
 const secretLength = 32;
 /** Milliseconds. A browser that needs a login so soon after the last one refuses the cookie. */
@@ -72,7 +73,7 @@ export type DoorLogins = ReturnType<typeof createDoorLogins>;
  * login to its browser, and holds the way back.
  */
 export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, now: Clock) {
-  const cookies = createLoginCookies(url.startsWith('https:'), atDoor);
+  const cookies = createLoginCookies(isHttps(url), atDoor);
   const seal = createSeal('door login', keys, content);
 
   /**

@@ -5,6 +5,7 @@ import { RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import { type Context, truncatedQuery } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookies.ts';
 import { times } from '../times.ts';
+import { isHttps } from '../urls.ts';
 import { createLoginCookies } from './cookies.ts';
 import { deriveLoginParts } from './pkce.ts';
 import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
@@ -29,7 +30,7 @@ export function createLoginProtection(
   states: States,
   now: Clock,
 ) {
-  const cookies = createLoginCookies(settings.callbackUri.startsWith('https:'));
+  const cookies = createLoginCookies(isHttps(settings.callbackUri));
   const seconds = () => nowInSeconds(now);
 
   /** The failure of a callback whose browser does not have the cookie of the login. */
@@ -110,7 +111,7 @@ export function createLoginProtection(
 export type PeekLogin = (ctx: Context) => LoginState | undefined;
 
 export function createPeekLogin(states: States, callbackUri: string): PeekLogin {
-  const cookies = createLoginCookies(callbackUri.startsWith('https:'));
+  const cookies = createLoginCookies(isHttps(callbackUri));
   return (ctx) => states.peek(truncatedQuery(ctx)['state'], (id) => undefinedIfFailed(() => cookies.findKept(ctx, id)));
 }
 

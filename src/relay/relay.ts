@@ -12,7 +12,7 @@ import { createReadiness } from '../routes/health.ts';
 import { createSessionRequests } from '../routes/session-requests.ts';
 import { deriveKeys } from '../sealing/keys.ts';
 import { createSessions } from '../session/sessions.ts';
-import { isLoopback } from '../urls.ts';
+import { isHttps, isLoopback } from '../urls.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
@@ -84,7 +84,7 @@ async function createSessionsIfAny(config: Config, logouts: Marks, now: Clock) {
   const frontEnds = config.frontEnds.filter(hasSessions);
   if (frontEnds.length === 0) return undefined;
   const settings = {
-    secure: config.baseUrl.startsWith('https:'),
+    secure: isHttps(config.baseUrl),
     lifetime: config.sessionLifetime,
     idle: config.sessionIdle,
     isStrict: config.sessionCheck === 'strict',

@@ -29,6 +29,7 @@ export function proxyApi(
   clientNetworkUnlessProxy: (request: IncomingMessage) => string | undefined,
   baseUrl: string,
 ): Handler {
+  const mounted = new URL(baseUrl + api.path);
   return async (ctx: Context) => {
     const opened = await requests.openSession(ctx, api.frontEnd);
     const { session, registration } = opened;
@@ -55,7 +56,7 @@ export function proxyApi(
         }).response,
       headersToPass(received) {
         const { location } = received;
-        const target = location && mapLocation(location, url, api.url, baseUrl + api.path);
+        const target = location && mapLocation(location, url, api.url, mounted);
         return { ...pageResponseHeaders(received), ...(target && { location: target }) };
       },
     });

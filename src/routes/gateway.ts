@@ -155,7 +155,7 @@ function createRulesForPrograms(resource: Resource, upstream: Upstream): PassRul
 
   /** The public address of a redirect: the server may name itself by its own address or by the public one. */
   const publicLocation = (location: string, url: URL) =>
-    mapLocation(location, url, way.url, resource.url) ?? mapLocation(location, url, publicUrl, resource.url);
+    mapLocation(location, url, way.url, publicUrl) ?? mapLocation(location, url, publicUrl, publicUrl);
 
   return {
     requireTarget: (ctx) => requireTarget(ctx, way),
@@ -206,7 +206,7 @@ function createRulesForBrowsers(resource: Resource, upstream: Upstream): PassRul
     failureInsteadOf: (status) => (isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined),
     headersToPass(received, url) {
       const { location } = received;
-      const target = location && (mapLocation(location, url, base, resource.url) ?? location);
+      const target = location && (mapLocation(location, url, base, publicUrl) ?? location);
       return { ...browserResponseHeaders(received, isRelayCookie), ...(target && { location: target }) };
     },
   };

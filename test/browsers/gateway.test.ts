@@ -28,8 +28,8 @@ describe('an application behind the relay, in a browser', () => {
   let got: Got[] = [];
   const answers = (response: ServerResponse) => void response.end('hello');
   let answer: (response: ServerResponse, request: IncomingMessage) => void = answers;
-  const settings = (browser = 'true', path = '/'): Settings => ({
-    relay: `resources:\n  wiki: { url: ${wiki}/, upstream: 'http://127.0.0.1:${port}${path}', browser: ${browser} }\n`,
+  const settings = (browser = 'true', path = '/', url = `${wiki}/`): Settings => ({
+    relay: `resources:\n  wiki: { url: '${url}', upstream: 'http://127.0.0.1:${port}${path}', browser: ${browser} }\n`,
     frontEnds: '  ci: { kind: machine, secret-file: ./ci, resources: [wiki] }\n',
     files: { './ci': secret },
   });
@@ -198,6 +198,20 @@ describe('an application behind the relay, in a browser', () => {
       answer = (response) => void response.writeHead(302, { Location: location }).end();
       const { status, headers } = await person.open(`${wiki}/dir/page`, own);
       expect([status, headers['location']], location).to.deep.equal([302, expected]);
+    }
+  });
+
+  it('has safe cookies, and redirects that stay at its host, however its url is spelt', async () => {
+    for (const url of [wiki, wiki.toUpperCase(), `${wiki.replace('https', 'HTTPS')}:443/`]) {
+      await relay().restart(settings('true', '/', url));
+      const one = relay().person(relay().port);
+      expect((await one.visit(`${wiki}/`)).status, url).to.equal(200);
+      expect(one.set.filter((line) => !line.startsWith('__Host-Http-lr_') || !line.includes('; Secure'))).to.be.empty;
+      for (const path of ['/login', '/.evil.example/', '/@evil.example/']) {
+        answer = (response) => void response.writeHead(302, { Location: path }).end();
+        expect((await one.open(`${wiki}/dir`, own)).headers['location'], url).to.equal(wiki + path);
+      }
+      answer = answers;
     }
   });
 

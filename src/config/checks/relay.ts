@@ -1,6 +1,6 @@
 import { exampleOrigin } from '../../origins/origin-pattern.ts';
 import { doPathsOverlap, ownPaths, registrationPath } from '../../paths.ts';
-import { isLoopback } from '../../urls.ts';
+import { isHttps, isLoopback } from '../../urls.ts';
 import type { Reading } from '../map-reading.ts';
 import type { Readings, RelayReading } from '../readings.ts';
 import type { Level } from '../settings/setting.ts';
@@ -49,7 +49,7 @@ export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Reading
 /** Whether every request comes from an untrusted proxy, so that no client address is known. */
 export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean {
   // Without a certificate of its own, a relay at https:// has a proxy in front, which terminates TLS.
-  const isBehindProxy = baseUrl.startsWith('https:') && values.tlsCert === undefined;
+  const isBehindProxy = isHttps(baseUrl) && values.tlsCert === undefined;
   return isBehindProxy && values.trustedProxies === undefined;
 }
 

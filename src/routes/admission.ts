@@ -55,8 +55,9 @@ function createAdmissionCheck({ registration, frontEnd, resource }: Destination,
       .catch(resource === undefined ? undefined : failUnchecked);
     const { refusedBy, refusedId, person, fields } = verdict;
     const identity = resource && verdict.identity && identityAt(resource, verdict.identity);
-    const refused = resource && refusedId !== undefined ? identityAt(resource, { sub: refusedId }) : undefined;
-    ctx.state.person = (identity ?? refused)?.sub;
+    const refused = refusedId === undefined ? undefined : { sub: refusedId };
+    const refusedHere = resource && refused ? identityAt(resource, refused) : refused;
+    ctx.state.person = (identity ?? refusedHere)?.sub;
     if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
     if (refusedBy === undefined) return requireShort(identity);
     ctx.state.refusedBy = configKeys[refusedBy];

@@ -76,6 +76,23 @@ describe('a person who may not log in', () => {
     }
   });
 
+  for (const [more, person] of [
+    ['', undefined],
+    ['log-people: true', '1'],
+  ] as const) {
+    it(`is ${person === undefined ? 'not named in the log' : 'named in the log with log-people, by the id'}`, async () => {
+      await relay().guard({ frontEnd: `token-delivery: query, ${everybodyElse}`, more });
+      await relay().logIn();
+      const refused = await eventually(async () => {
+        const line = relay().lines.find(({ outcome }) => outcome === 'access_refused');
+        expect(line).to.include({ refusedBy: 'front-ends.app' });
+        return line;
+      });
+      expect(refused?.['person']).to.equal(person);
+      expect(JSON.stringify(relay().lines)).not.to.contain('ada');
+    });
+  }
+
   it('gets no token for a code, but access_denied', async () => {
     await relay().guard({ frontEnd: `token-delivery: code, ${everybodyElse}` });
     const start = { redirect_uri: `${guardedOrigin}/`, client_id: 'app' };

@@ -105,7 +105,7 @@ export const observabilityRows = addGroup('Logs and metrics', {
     default: 'off',
   }),
   logPeople: relay('--log-people', 'LOG_PEOPLE', schemas.trueOrFalse, {
-    help: 'log the id of the person at each use of a resource',
+    help: 'log the id of the person at each use of a resource and at each refused login',
     default: 'false',
   }),
   metricsPort: relay('--metrics-port <number>', 'METRICS_PORT', wholeNumber(0, 65535), {

@@ -68,15 +68,15 @@ export function limitLifetime(
 /**
  * Opens the cookie of a request.
  *
- * @param requireAsked returns the request that is to pass: the one that a proxy describes in headers, or this request
- *   itself. It may throw
+ * @param requireAsked returns the request that is to pass if a proxy describes it in headers. It may throw. By default,
+ *   it is this request itself
  * @returns the door with the content of the cookie; undefined if there is none, or no door opens to it
  * @throws {RelayError} `foreign_page_refused`, before the cookie is opened
  */
 export async function openByCookie(
   ctx: Context,
-  requireAsked: () => { readonly method: string },
   { origin, cookies, byCookie }: { readonly origin: string; readonly cookies: DoorCookies; readonly byCookie: Doors },
+  requireAsked: () => { readonly method: string } = () => ctx,
 ): Promise<Entered | undefined> {
   const cookie = cookies.get(ctx);
   if (cookie === undefined) return undefined;

@@ -121,11 +121,12 @@ function checkScopes(way: LoginWay): Finding[] {
 }
 
 /**
- * Whether it is uncertain which scope a provider wants, because neither a preset nor OpenID Connect alone says how it
- * describes people: settings such as `user-id` do.
+ * Whether it is uncertain which scope a provider wants, because neither a preset nor OpenID Connect says how it
+ * describes people. Either nothing says it, or settings such as `user-id` do.
  */
 function isScopeUncertain({ access }: Partial<Provider>): boolean {
-  // Settings replace only the rules for users and addresses of OpenID Connect.
+  // Such settings make a copy of `openidAccess` with other users and addresses, but with the same object for groups
+  // (`readAccess` in config/person-settings.ts). Presets that copy it have groups of their own.
   return access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
 }
 

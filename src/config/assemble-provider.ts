@@ -137,6 +137,8 @@ function assembleFromIssuer(
   if (!isComplete) return { discovered: { ...context, given, insecureHttp } };
   warnOfUnused(['metadataUrl'], ': all endpoints are given');
   const withAnswers = { ...answersOfPresetAt({ authorizeUrl, tokenUrl, userUrl }), ...given };
+  // No metadata is fetched, so the standards alone say what holds, such as the scope `openid`. Without a list of methods,
+  // the method is Basic, whether or not encoding changes the credentials.
   const client = { clientId: values.clientId ?? '', encodingChanges: false };
   const known = readDescribedProvider({}, 'openid', { ...context, ...client, insecureHttp, given: withAnswers });
   return { known, issuer: context.issuer };

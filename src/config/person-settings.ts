@@ -39,7 +39,10 @@ function reportUnusableIdToken(
   }
 }
 
-/** Reads the way in which the provider answers each access rule. Settings replace the answers of the preset. */
+/**
+ * Reads the way in which the provider answers each access rule. Settings replace the answers of the preset. The groups
+ * of `openidAccess` must stay the same object, because `isScopeUncertain` in check/access.ts compares with it.
+ */
 function readAccess(reading: RegistrationReading, presetAccess: AccessAnswers = openidAccess): AccessAnswers {
   const access = reading.values.userFrom === 'id-token' ? answersInIdToken(presetAccess) : presetAccess;
   return { ...access, users: readUsers(reading, access), emails: readEmails(reading, access) };

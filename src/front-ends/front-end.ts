@@ -191,7 +191,7 @@ function createDeliveries(
   const { registration, sessions, pages } = context;
 
   /** The delivery of a login that must not reach the front end. The relay itself shows why, and exchanges no code. */
-  function failInPlace(why: FailureCode): Delivery {
+  function refusingDelivery(why: FailureCode): Delivery {
     const succeed = () => {
       throw new RelayError(why);
     };
@@ -201,9 +201,9 @@ function createDeliveries(
   /** The delivery of a login with PKCE: a code at the redirect URI, if the front end still has that. */
   function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
     // The configuration may have changed since the login started.
-    if (!takesOAuth) return failInPlace('client_unauthorized');
+    if (!takesOAuth) return refusingDelivery('client_unauthorized');
     const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
-    if (!isRegistered) return failInPlace('redirect_uri_unknown');
+    if (!isRegistered) return refusingDelivery('redirect_uri_unknown');
     return createCodeDelivery(context, audience, oauth, state);
   }
 
@@ -214,7 +214,7 @@ function createDeliveries(
   function doorDelivery(challenge: string): Delivery {
     const [redirectUri] = redirectUris;
     const { door: ownResource } = frontEnd;
-    if (ownResource === undefined || redirectUri === undefined) return failInPlace('front_end_gone');
+    if (ownResource === undefined || redirectUri === undefined) return refusingDelivery('front_end_gone');
     const oauth = { redirectUri, codeChallenge: challenge, ownResource };
     return { ...createCodeDelivery(context, audience, oauth, challenge), fail: answerInPlace };
   }
@@ -222,7 +222,8 @@ function createDeliveries(
   /** The delivery of a login without PKCE: to a page, to a CMS, or into a session. */
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
     if (cmsBackend) return createCmsDelivery(cmsBackend, origins, pages);
-    if (tokenDelivery === 'cms' || tokenDelivery === 'code' || url === undefined) return failInPlace('pkce_required');
+    if (tokenDelivery === 'cms' || tokenDelivery === 'code' || url === undefined)
+      return refusingDelivery('pkce_required');
     const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
     const target = { url, part, parameters: { state } } as const;
     const redirect = createFailureRedirect(target, ({ code, oauthError }) =>

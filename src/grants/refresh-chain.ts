@@ -125,12 +125,15 @@ export class RefreshChains {
     }
   }
 
-  /** Leaves a result that has passed its check to the other relays. */
+  /** Gives the other relays a result that has passed its check. They repeat it to pages with the replaced token. */
   async shareChecked(key: string, result: RefreshResult): Promise<void> {
     await this.#home.shared?.leave(letter, key, this.#outcomeOf(result), resultTime);
   }
 
-  /** Leaves a result to the other relays that has not passed its check yet. */
+  /**
+   * Gives the other relays a result whose check could not be made. If the next refresh comes to one of them, it only
+   * repeats the check, because the provider does not accept the replaced token again.
+   */
   async shareUnchecked(key: string, result: RefreshResult): Promise<void> {
     await this.#home.shared?.leave(letter, key, { ...this.#outcomeOf(result), isUnchecked: true }, uncheckedTime);
   }

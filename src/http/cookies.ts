@@ -12,6 +12,7 @@ export type Cookies = ReadonlyMap<string, readonly string[]>;
 const nameMark = 'lr_';
 // Browsers accept a cookie with this prefix only over HTTPS and from this host.
 const securePrefix = '__Host-Http-';
+const startOfName = `(?:${securePrefix})?${nameMark}`;
 const noCookies: Cookies = new Map();
 const cookiesByRequest = new WeakMap<IncomingMessage, Cookies>();
 
@@ -39,19 +40,27 @@ export function createCookieWriter(kind: CookieKind, secure: boolean, sameSite: 
   };
 }
 
-/** Whether a `Cookie` header contains a cookie that may be the relay's. */
-export function hasRelayCookie(header: string | undefined): boolean {
-  return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
-}
+const startOfRelayCookie = new RegExp(`(?:^|[;\\s])${startOfName}`);
 
 /**
- * Whether a cookie is the relay's. A cookie without a name counts as well, because a browser may send only its value,
- * so that `=lr_door=x` comes back as `lr_door=x`.
+ * Whether a `Cookie` header contains a cookie with a name that the relay gives. The state check takes it for a sign of
+ * a browser. Which cookies must not pass the gateway is decided by `isRelayCookie`, which finds more.
+ */
+export function hasRelayCookie(header: string | undefined): boolean {
+  return header !== undefined && startOfRelayCookie.test(header);
+}
+
+const relayCookie = new RegExp(`^[ \\t]*(?:=[ \\t]*)?${startOfName}`, 'i');
+
+/**
+ * Whether a cookie must not pass the gateway: an application gets none of the relay's cookies, and sets none. A cookie
+ * without a name counts as well, because a browser may send only its value, so that `=lr_door=x` comes back as
+ * `lr_door=x`. The comparison ignores case.
  *
  * @param cookie name and value, as in a `Cookie` or `Set-Cookie` header
  * @see RFC 6265bis §5.8.3
  */
-export const isRelayCookie = (cookie: string): boolean => /^[ \t]*(?:=[ \t]*)?(?:__Host-Http-)?lr_/i.test(cookie);
+export const isRelayCookie = (cookie: string): boolean => relayCookie.test(cookie);
 
 /** Removes the relay's cookies from a Cookie header, for the application behind it. */
 export function withoutRelayCookies(header = ''): string {

@@ -21,6 +21,15 @@ interface DoorContext {
   readonly now: Clock;
 }
 
+/**
+ * Hashes the rules that now decide who may use a resource through a front end. A token names the hash that applied when
+ * it was issued (`issueForResource` in routes/granted-token.ts), and a door refuses the token if the hash has changed.
+ * So both places must hash the same values.
+ */
+function hashPresentRules(registered: RegistrationConfig, frontEnd: Pick<FrontEndConfig, 'allow'>, resource: Resource) {
+  return hashRules(allowsOf(registered, [frontEnd, resource]), personSourceOf(registered), resource.identity);
+}
+
 /** Creates the doors of a registration's resources, for tokens of its front ends. */
 export function createDoors(
   resources: readonly Resource[],
@@ -31,9 +40,9 @@ export function createDoors(
   const people = identifyUserBase(registered);
   const findAudience = createAudienceFinder(frontEnds);
   return resources.map((resource) => {
-    const hashRulesFor = (frontEnd: FrontEndConfig) =>
-      hashRules(allowsOf(registered, [frontEnd, resource]), personSourceOf(registered), resource.identity);
-    const rules = new Map(frontEnds.map((frontEnd) => [frontEnd.name, hashRulesFor(frontEnd)]));
+    const rules = new Map(
+      frontEnds.map((frontEnd) => [frontEnd.name, hashPresentRules(registered, frontEnd, resource)]),
+    );
     const audienceOf = (token: TokenHolder) => findAudience(token, resource);
     return createDoor(resource, { tokens, endedLogins, audienceOf, rules, people, issuer, now });
   });
@@ -80,12 +89,11 @@ export function createBrowserDoor(
   const settings = { ...frontEndOfDoor(resource), door: resource.url, resources, refreshPolicy: undefined };
   const client = createFrontEnd(settings, frontEndContext);
   const accessTokens = createAccessTokens(keys.door, now, browserCookie);
-  const rules = hashRules(allowsOf(registered, [settings, resource]), personSourceOf(registered), resource.identity);
   const doorContext = {
     tokens: limitLifetime(accessTokens, terms.lifetime),
     endedLogins: grants.endedLogins,
     audienceOf: ({ frontEnd }: TokenHolder) => (frontEnd === client.name ? client.audience : undefined),
-    rules: new Map([[client.name, rules]]),
+    rules: new Map([[client.name, hashPresentRules(registered, settings, resource)]]),
     people: identifyUserBase(registered),
     issuer,
     now,

@@ -175,6 +175,10 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     /** Protects the questions for consent. */
     questions: createProtection('always', consentStates),
     peekLogin,
+    /**
+     * Whether the login of a callback began at this path, as its state says. All paths of a registration share a
+     * callback path that is configured.
+     */
     isOwnCallback: (ctx: Context): boolean => states.isOwn(truncatedQuery(ctx)['state']),
     grants,
     limits: addressLimits,

@@ -61,7 +61,7 @@ async function askForChoice(host: DoorHost, ctx: Context): Promise<void> {
  *   not pass on the cookies of the check either
  */
 async function recordIfLoggedIn(host: DoorHost, ctx: Context, login: DoorLogin | undefined): Promise<boolean> {
-  const entered = await openByCookie(ctx, () => ctx, host);
+  const entered = await openByCookie(ctx, host);
   if (entered === undefined) return false;
   recordCaller(ctx, entered, 'cookie');
   if (login === undefined) {

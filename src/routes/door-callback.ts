@@ -101,7 +101,7 @@ function findPlaceOfCode({ places }: DoorHost, code = ''): DoorPlace {
 /** The second request: returns to the page, if the browser has kept the cookie. */
 async function returnToPage(host: DoorHost, ctx: Context, state: string): Promise<void> {
   const { logins, origin } = host;
-  const entered = await openByCookie(ctx, () => ctx, host);
+  const entered = await openByCookie(ctx, host);
   if (entered === undefined) throw new RelayError('cookie_refused');
   recordCaller(ctx, entered, 'cookie');
   const login = logins.find(ctx, state);

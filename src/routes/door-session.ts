@@ -14,7 +14,7 @@ import { recordCaller } from './protected-resource.ts';
 export function describeUser(host: DoorHost): Handler {
   return async (ctx: Context) => {
     ctx.state.resource = host.resource.name;
-    const entered = await openByCookie(ctx, () => ctx, host);
+    const entered = await openByCookie(ctx, host);
     if (entered === undefined) throw new RelayError('resource_token_missing');
     recordCaller(ctx, entered, 'cookie');
     const { sub, preferred_username, email, groups } = entered.opened;
@@ -29,7 +29,7 @@ export function logoutAtDoor(host: DoorHost): Handler {
   return async (ctx: Context) => {
     ctx.state.resource = host.resource.name;
     if (ctx.method === 'POST') return await endLogin(host, ctx);
-    const entered = await openByCookie(ctx, () => ctx, host);
+    const entered = await openByCookie(ctx, host);
     if (entered === undefined) {
       showLoggedOut(ctx, pages, site);
       return;

@@ -35,7 +35,7 @@ export async function enterDoor(
     recordCaller(ctx, entered);
     return entered;
   }
-  const entered = await openByCookie(ctx, requireAsked, host);
+  const entered = await openByCookie(ctx, host, requireAsked);
   const isPage = opensPage(ctx);
   if (entered === undefined && !isPage) throw new RelayError('resource_token_missing');
   const { method, target } = requireAsked();

@@ -61,6 +61,7 @@ function issueForResource(
     audience: frontEnd.audience,
     login: refreshToken?.login ?? renewedLogin ?? createLoginId(),
     ...identity,
+    // The doors compare this with the rules of each later configuration (`hashPresentRules` in relay/create-doors.ts).
     rules: hashRules(registration.allowsAt(frontEnd, resource), registration.provider, resource.identity),
     providerToken: actsAtProvider(resource) ? accessToken : undefined,
     iat,

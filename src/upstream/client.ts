@@ -77,9 +77,15 @@ export function createUpstreamClient(settings: {
     return isRepeatable(request) ? repeatableAttempts : singleAttempt;
   }
 
-  /** Makes one attempt, or two. @param deadline milliseconds, on the clock of `performance` */
+  /**
+   * Makes one attempt, or a second one if the provider never got the request of the first. So even the request that
+   * spends an authorization code can have two.
+   *
+   * @param deadline milliseconds, on the clock of `performance`
+   */
   async function makeAttempts(call: Call, deadline: number): Promise<UpstreamResponse> {
     try {
+      // Bytes that arrived on an idle connection would be taken for the response.
       await pool.dropPoisonedConnections();
       for (const withAgent of instances) {
         // The deadline may have passed while the machine was paused. A request now would spend the authorization code

@@ -59,7 +59,7 @@ export async function startDiscovery(
   let retryIn = shortestRetry;
 
   /** Makes an attempt at discovery, and schedules the next one. */
-  async function attempt(): Promise<void> {
+  async function attemptDiscovery(): Promise<void> {
     let delay = refreshInterval;
     try {
       provider = await discover();
@@ -73,11 +73,11 @@ export async function startDiscovery(
       retryIn = Math.min(retryIn * 2, longestRetry);
       observe({ outcome: 'failed', reason, explanation, error: code, retryIn: delay });
     }
-    if (!closed) timer = setTimeout(attempt, delay).unref();
+    if (!closed) timer = setTimeout(attemptDiscovery, delay).unref();
   }
 
   // A provider that is down must not prevent the relay from starting.
-  await Promise.race([attempt(), wait(firstWait, undefined, { ref: false })]);
+  await Promise.race([attemptDiscovery(), wait(firstWait, undefined, { ref: false })]);
   return {
     current() {
       if (provider === undefined) throw new RelayError(missing);

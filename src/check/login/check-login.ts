@@ -37,7 +37,8 @@ interface ChosenLogin {
  * settings are missing. It revokes the tokens at the end.
  *
  * @param chosen `<provider>` or `<provider>/<front end>`; undefined if there is only one provider
- * @returns the report, and the exit code, as {@link diagnose} does
+ * @returns the report, and the exit code: 0 without a problem, 1 with a problem, 2 if the configuration has faults or
+ *   `chosen` names no login
  */
 export async function diagnoseLogin(
   given: OptionSources,

@@ -108,7 +108,7 @@ function parseAnswer(answer: UpstreamResponse, provider: Provider): Exchanged | 
   return { token, provider, idToken: withIdToken?.idToken };
 }
 
-/** Finds the name of a field that contains the token, if the answer itself does not. */
+/** Finds the name of a field that contains the token, in an answer that has none at its top. */
 function findFieldWithToken({ body }: UpstreamResponse): string | undefined {
   const fields = Object.entries(parseTokenAnswer(body) ?? {});
   const [name] = fields.find(([, value]) => isObject(value) && typeof value['access_token'] === 'string') ?? [];

@@ -166,6 +166,7 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
 
 type Complaint = readonly [message: string, fix: string];
 
+/** @param field the field that should have the address */
 function adviseOnMissingAddress({ describeOfProvider }: Trial, record: Item, field: string): Complaint {
   const proposed = proposePaths(record, addressNames, isAddressLike);
   return [
@@ -174,6 +175,7 @@ function adviseOnMissingAddress({ describeOfProvider }: Trial, record: Item, fie
   ];
 }
 
+/** @param verified the field that should say that the address is verified */
 function adviseOnUnverifiedAddress({ describeOfProvider }: Trial, record: Item, verified: string): Complaint {
   const proposed = proposePaths(record, verifiedNames, isTrueOrFalse);
   const otherwise = proposed === '' ? ', or to always if the provider gives the addresses out itself' : '';

@@ -66,6 +66,11 @@ export function doorStartPath(registration: string, resource: string): string {
   return `${registrationPath(registration)}/door/${resource}`;
 }
 
+/** The name of the resource in a path of the form of `doorStartPath`; undefined if a path has another form. */
+export function resourceInDoorStart(path: string): string | undefined {
+  return /^\/auth\/[^/]+\/door\/(?<resource>[^/]+)$/.exec(path)?.groups?.['resource'];
+}
+
 /** The name of the registration in a path, and the name below it, if exactly one follows. */
 export function namesInPath(path: string): Partial<Record<'registration' | 'below', string>> {
   return /^\/auth\/(?<registration>[^/]+)(?:\/(?<below>[^/]+)$)?/.exec(path)?.groups ?? {};

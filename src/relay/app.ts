@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { DoorHost } from '../browsers/browser-door.ts';
+import { opensPage } from '../browsers/browser-request.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { closeIfBodyUnread } from '../http/body.ts';
 import { type Context, type Handler, inOrder, type RequestState } from '../http/context.ts';
@@ -12,7 +13,8 @@ import { responseHeaders } from '../http/response-headers.ts';
 import { createLoggedAddresses } from '../observability/logged-address.ts';
 import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
-import { doorPaths, namesInPath } from '../paths.ts';
+import { doorPaths, namesInPath, resourceInDoorStart } from '../paths.ts';
+import { answerWithWayToResource } from '../routes/enter-door.ts';
 import { sendPassedBodies } from '../routes/pass-on.ts';
 import { createApiPaths } from './api-paths.ts';
 import { createBrowserDoors, createDoorHosts } from './browser-doors.ts';
@@ -156,6 +158,14 @@ function createNotFound(
       // A login may have started before a reload removed its registration or resource, or changed the callback path.
       const looksLikeCallback = ctx.path === doorPaths.callback || namesInPath(ctx.path).below === 'callback';
       const isCallback = looksLikeCallback || memory.callbackPaths.get(ctx.path) === true;
+      // A page that was open during the reload may still link to the start of a login for a resource.
+      const doorName = resourceInDoorStart(ctx.path);
+      if (doorName !== undefined && opensPage(ctx)) {
+        const host = doorHosts.find(({ resource }) => resource.name === doorName);
+        return withFailureAnswer(host === undefined ? answerInPlace : answerWithWayToResource(host), () => {
+          throw new RelayError('front_end_gone');
+        });
+      }
       if (!config.registrationsAreNamed || !isCallback) throw new RelayError('not_found');
       const hasOtherHost = ctx.path === doorPaths.callback && doorHosts.length > 0 && isOfOtherHost(ctx);
       return withFailureAnswer(answerInPlace, () => {

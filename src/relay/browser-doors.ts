@@ -120,19 +120,17 @@ export function createBrowserDoors(hosts: readonly DoorHost[], context: Endpoint
 /** The relay's own addresses at the host of a resource. */
 function doorEndpointsAtResource(host: DoorHost): readonly Endpoint[] {
   const settings = { ...common, failures: answerFailures(answerAtDoor(host)) };
-  const choice: Endpoint = {
-    ...settings,
-    path: doorPaths.choose,
-    action: 'door-choose',
-    methods: ['GET', 'POST'],
-    guards: [refusePrefetch],
-    isLimited: true,
-    handle: chooseProvider(host),
-  };
   return [
-    // The page also exists for a list of one provider, because a reload may take the others away while a person
-    // chooses.
-    ...(host.resource.idsNameProvider ? [choice] : []),
+    // The address also exists for a single provider, because a reload may take the others away while a person chooses.
+    {
+      ...settings,
+      path: doorPaths.choose,
+      action: 'door-choose',
+      methods: ['GET', 'POST'],
+      guards: [refusePrefetch],
+      isLimited: true,
+      handle: chooseProvider(host),
+    },
     {
       ...settings,
       path: doorPaths.callback,

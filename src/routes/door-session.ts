@@ -30,13 +30,21 @@ export function logoutAtDoor(host: DoorHost): Handler {
     ctx.state.resource = host.resource.name;
     if (ctx.method === 'POST') return await endLogin(host, ctx);
     const entered = await openByCookie(ctx, host);
-    if (entered === undefined) {
+    if (entered === undefined && !hasUnknownCookie(host, ctx)) {
       showLoggedOut(ctx, pages, site);
       return;
     }
-    recordCaller(ctx, entered, 'cookie');
+    if (entered !== undefined) recordCaller(ctx, entered, 'cookie');
     showLogoutQuestion(ctx, pages, site);
   };
+}
+
+/**
+ * Whether a browser has a cookie that no place opens, for example because a reload removed its provider. Another reload
+ * may bring the provider back, and then the cookie opens the resource again, so the person must be able to clear it.
+ */
+function hasUnknownCookie(host: DoorHost, ctx: Context): boolean {
+  return host.cookies.get(ctx) !== undefined && openEvenIfEnded(host, ctx) === undefined;
 }
 
 /** Clears the cookie first, whatever fails later. Then it ends the login, and with it copies of the cookie. */

@@ -139,6 +139,12 @@ export function answerAtDoor(host: DoorHost): AnswerFailure {
   };
 }
 
+/** Answers the start of a login at a registration that no longer serves the resource, with a link to the resource. */
+export function answerWithWayToResource({ origin, pages }: DoorHost): AnswerFailure {
+  const login = html`<a href="${origin}/">${pages.text('log_in_again')}</a>`;
+  return (ctx, failure) => answerWithPage(ctx, failure, pages, { login });
+}
+
 /** Failures after which another account of the person may be let in. */
 const accountRefusals: readonly string[] = ['access_refused', ...refusalsAtProvider];
 

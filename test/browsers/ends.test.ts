@@ -259,7 +259,8 @@ describe('a browser that is logged in at a resource', () => {
     const frontEnds = settings.frontEnds.replace('[wiki, board]', '[board]');
     await relay().reload({ ...settings, relay: without, frontEnds });
     const page = await one.visit(start.headers['location'] ?? '');
-    expect(page.status).to.equal(404);
+    expect(page.status).to.equal(400);
+    expect(page.text).to.include('no longer configured');
     const callback = await one.visit(`${wiki}/.login-relay/callback?code=x&state=y`);
     expect(callback.status).to.equal(400);
     expect(callback.text).to.include('no longer configured');

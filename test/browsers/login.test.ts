@@ -105,7 +105,7 @@ describe('the login of a browser at a resource', () => {
 
   it('has no other addresses below /.login-relay/, and no such addresses at another host', async () => {
     await person.visit(`${wiki}/`);
-    for (const path of ['', 'choose', 'callback/', 'logout/x', 'user%2f', '%63allback']) {
+    for (const path of ['', 'choose/', 'callback/', 'logout/x', 'user%2f', '%63allback']) {
       expect((await person.open(`${wiki}/.login-relay/${path}`)).status, path).to.equal(404);
     }
     const login = new URL(relay().address).origin;

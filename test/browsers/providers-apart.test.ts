@@ -322,8 +322,25 @@ describe('a reload of a resource with several providers', () => {
     await relay().reload(relay().file({ provider: '[provider]', frontEnds: apart }));
     const failed = await person.visit(granted(relay().second, asked));
     expect(failed.status).to.be.within(400, 410);
-    expect((await person.open(start.href)).status).to.equal(404);
+    // Programs still get 404.
+    expect((await person.open(start.href, fetching)).status).to.equal(404);
+    const gone = await person.visit(start.href);
+    expect([gone.status, gone.url.pathname]).to.deep.equal([400, '/auth/second/door/wiki']);
+    expect(gone.text).to.include('no longer configured').and.include(`<a href="${wiki}/">Log in again</a>`);
     expect((await person.visit(`${wiki}/notes`)).text).to.equal('provider:42 at /notes with ');
+  });
+
+  it('that removes a provider leaves its people a button to log out, which clears their cookie', async () => {
+    const person = await browserAt('second');
+    await relay().reload(relay().file({ provider: '[provider]', frontEnds: apart }));
+    const logout = `${wiki}/.login-relay/logout`;
+    // The cookie would open the resource again if the provider came back.
+    expect((await person.visit(logout)).text).to.include('<button>Log out</button>');
+    const answer = await person.open(logout, ownForm, 'POST', '');
+    expect([answer.status, answer.headers['location']]).to.deep.equal([303, logout]);
+    expect((await person.visit(logout)).text).not.to.include('<button>');
+    await relay().reload(relay().file());
+    expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(401);
   });
 
   it('that lets a provider be somebody else ends what the earlier one gave', async () => {

@@ -281,6 +281,15 @@ describe('the choice of a provider at a resource', () => {
     expect((await person.press(page, 'provider', 'provider')).text).to.equal('second:42 at /notes with ');
   });
 
+  it('leads a person back to the page if a reload has put a single provider in place of the list', async () => {
+    const page = await person.visit(`${wiki}/notes`);
+    const single = relay().file({ provider: 'second', frontEnds: apart });
+    await relay().reload(single);
+    expect((await relay().person().visit(page.url.href)).text).to.equal('42 at / with ');
+    expect((await person.press(page, 'provider', 'provider')).text).to.equal('42 at /notes with ');
+    expect((await person.visit(choose)).text).to.equal('42 at / with ');
+  });
+
   it('has the name, language and words of the operator', async () => {
     const texts = 'choose_heading: Anmelden, choose_about: "Anmelden bei {site}", log_in_with: "Mit {provider}"';
     await relay().restart(relay().file({ relay: `pages: { name: Muster, lang: de, texts: { ${texts} } }` }));

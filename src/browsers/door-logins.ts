@@ -92,6 +92,15 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
     return { wayBack, at, renews };
   }
 
+  /** The logins that this browser has begun and not finished, as far as their cookies are complete. */
+  function findPending(ctx: Context): (DoorLogin & { readonly challenge: string })[] {
+    return cookies.pendingSecrets(ctx).flatMap((secret) => {
+      const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
+      const login = openLogin(ctx, challenge);
+      return login !== undefined && isInTime(login.at, now) ? [{ ...login, challenge }] : [];
+    });
+  }
+
   return {
     /** Begins a login, and sets its cookies. @returns the challenge, which identifies it */
     begin(ctx: Context, { wayBack, renews }: Omit<DoorLogin, 'at'>): string {
@@ -149,10 +158,16 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
       const login = undefinedIfFailed(() => openLogin(ctx, state));
       return login !== undefined && isInTime(login.at, now) ? login : undefined;
     },
-    /** Clears the cookies of a login once the browser has shown the cookie of the door. */
+    /**
+     * Clears the cookies of a login once the browser has shown the cookie of the door. The time that it remembers is
+     * later than the beginnings of the logins in other tabs. Otherwise, if a relay whose clock is ahead began one of
+     * them, `hasFinished` would say that it began after this one was finished.
+     */
     finish(ctx: Context, state: string): void {
       const isOfBrowser = undefinedIfFailed(() => cookies.get(ctx, loginId(state))) !== undefined;
-      if (isOfBrowser) cookies.finish(ctx, loginId(state), now());
+      if (!isOfBrowser) return;
+      const others = findPending(ctx).filter(({ challenge }) => challenge !== state);
+      cookies.finish(ctx, loginId(state), Math.max(now(), ...others.map(({ at }) => at + 1)));
     },
     /**
      * Whether this browser finished a login within the last minute.
@@ -165,11 +180,7 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
     },
     /** Whether this browser is renewing a login, or failed to within the last ten minutes. */
     isRenewing: (ctx: Context, login: string): boolean =>
-      cookies.pendingSecrets(ctx).some((secret) => {
-        const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
-        const pending = openLogin(ctx, challenge);
-        return pending?.renews?.login === login && isInTime(pending.at, now);
-      }),
+      findPending(ctx).some(({ renews }) => renews?.login === login),
     /** Makes `hasFinished` false, so that a login that the person asks for can begin at once. */
     forgetFinished: cookies.forgetFinished,
     /** Forgets all logins that this browser has begun or finished. */

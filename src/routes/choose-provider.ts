@@ -3,6 +3,7 @@ import { mayComeFromForeignPage } from '../browsers/browser-request.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
 import type { DoorLogin } from '../browsers/door-logins.ts';
 import { showChoice } from '../browsers/door-pages.ts';
+import { clockSkew } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { readBody } from '../http/body.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
@@ -68,9 +69,9 @@ async function recordIfLoggedIn(host: DoorHost, ctx: Context, login: DoorLogin |
     if (host.cookies.markReturned(ctx)) throw new RelayError('check_ineffective');
     return true;
   }
-  // `iat` is in seconds, so only a cookie of an earlier second is certain to be older. `hasFinished` knows the
-  // millisecond.
-  const isOlder = (entered.opened.iat + 1) * 1000 <= login.at || host.logins.hasFinished(ctx, login.at);
+  // Another relay may have issued the cookie, and its clock may differ. `hasFinished` knows cookies of the last minute
+  // to the millisecond.
+  const isOlder = (entered.opened.iat + clockSkew) * 1000 <= login.at || host.logins.hasFinished(ctx, login.at);
   if (isOlder) throw new RelayError('cookie_refused');
   return true;
 }

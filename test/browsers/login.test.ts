@@ -112,6 +112,15 @@ describe('the login of a browser at a resource', () => {
     expect((await person.open(`${login}/.login-relay/user`)).status).to.equal(404);
   });
 
+  it('ends in each of two tabs, even if the clocks of two relays differ', async () => {
+    relay().ahead = 8_000;
+    const one = await person.open(`${wiki}/one`);
+    const other = await person.open(`${wiki}/other`);
+    relay().ahead = 0;
+    expectPage(await person.visit(one.headers['location'] ?? ''), '42 at /one with ');
+    expectPage(await person.visit(other.headers['location'] ?? ''), '42 at /other with ');
+  });
+
   it('opens to the cookie without a call to the provider', async () => {
     const { calls } = relay().provider;
     await person.visit(`${wiki}/`);

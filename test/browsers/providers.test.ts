@@ -151,6 +151,16 @@ describe('the choice of a provider at a resource', () => {
     expect(pressed.text).to.match(/^second:42 at \/(other)? with $/);
   });
 
+  it('goes on to the page after a login in another tab, even if the clocks of two relays differ', async () => {
+    relay().ahead = 8_000;
+    const one = await person.visit(`${wiki}/one`);
+    const other = await person.visit(`${wiki}/other`);
+    relay().ahead = 0;
+    await person.press(one, 'provider', 'provider');
+    expect((await person.visit(other.url.href)).text).to.equal('provider:42 at /other with ');
+    expect(person.logins).to.equal(1);
+  });
+
   it('is a page again after a logout, from the history', async () => {
     const page = await person.visit(`${wiki}/notes`);
     await person.press(page, 'provider', 'second');

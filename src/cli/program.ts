@@ -18,7 +18,7 @@ Examples:
   $ login-relay demo
   $ login-relay --origin https://app.example.com \\
       --base-url https://login.example.com \\
-      --client-id Iv1.0123456789abcdef \\
+      --client-id Ov23liEXAMPLE \\
       --client-secret-file /etc/login-relay/client-secret \\
       --key-file /etc/login-relay/key`;
 

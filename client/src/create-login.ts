@@ -40,7 +40,7 @@ const nothing = async () => null;
  * Creates a function that runs a task once for all callers at the same time, who share the outcome. The arguments of
  * the first caller count.
  */
-function shared<Given extends unknown[]>(task: (...given: Given) => Promise<void>) {
+function shareRun<Given extends unknown[]>(task: (...given: Given) => Promise<void>) {
   let running: Promise<void> | undefined;
   return (...given: Given) => {
     running ??= task(...given).finally(() => {
@@ -125,7 +125,7 @@ export function createLogin(given: LoginOptions): Login {
    * @param isRefused the session of the page is of no use any more
    * @param isOver the token was fresh, so the login is over
    */
-  const renew = shared((used: Known | null | undefined, isRefused?: boolean, isOver?: boolean) =>
+  const renew = shareRun((used: Known | null | undefined, isRefused?: boolean, isOver?: boolean) =>
     runAlone(async () => {
       if (session !== used) return;
       const restored = isOver ? undefined : await keeper.restore(used, isRefused);
@@ -294,7 +294,7 @@ export function createLogin(given: LoginOptions): Login {
   }
 
   /** Looks the user up, unless the relay has said with the token who it is. */
-  const lookUp = shared(async () => {
+  const lookUp = shareRun(async () => {
     await prepare();
     if (isChecked || !session || session.identity) return;
     const login = logins;

@@ -5,7 +5,7 @@ import { createProgram } from '../src/cli/program.ts';
 import { options } from '../src/config/settings/settings.ts';
 import { configFileSchema } from '../src/config/shown/schema.ts';
 import { failureCodes, RelayError } from '../src/failures/relay-error.ts';
-import { checkPath, defaultCallbackPath, paths } from '../src/paths.ts';
+import { defaultCallbackPath, pathOfCheck, paths } from '../src/paths.ts';
 import { buildIdentityHeaders } from '../src/resources/identity-headers.ts';
 import { version } from '../src/version.ts';
 
@@ -76,7 +76,7 @@ function endpoints(): string[] {
     ...Object.values(paths).map((path) => path.replace(version, '<version>')),
     ...['', '/<front end>', ...ofLogins].map((below) => `/auth/<provider>${below}`),
     defaultCallbackPath('<provider>'),
-    checkPath('<resource>'),
+    pathOfCheck('<resource>'),
     ...globSync('src/routes/*.ts', { cwd: root.pathname }).flatMap((file) =>
       found(textOf(file), /['`](\/\.well-known\/[a-z-]+)/g),
     ),

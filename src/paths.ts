@@ -41,12 +41,12 @@ export function defaultCallbackPath(name: string): string {
 }
 
 /** The path at which a reverse proxy asks whether a request to a resource may pass. */
-export function checkPath(resource: string): string {
+export function pathOfCheck(resource: string): string {
   return `/auth/check/${resource}`;
 }
 
 /** The path to which a reverse proxy passes a refused request, if it cannot pass the answer of the check on. */
-export function answerPath(resource: string): string {
+export function pathOfAnswer(resource: string): string {
   return `/auth/answer/${resource}`;
 }
 

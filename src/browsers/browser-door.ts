@@ -13,7 +13,7 @@ import type { DoorLogins, DoorTickets } from './door-logins.ts';
 
 /**
  * What a resource needs to open to the browsers of one registration's people. The relay is an OAuth client of its own
- * here, and keeps the access token in a cookie of the browser. relay/registrations.ts creates it.
+ * here, and keeps the access token in a cookie of the browser. relay/create-doors.ts creates it.
  */
 export interface BrowserDoor {
   readonly resource: Resource;

@@ -5,7 +5,7 @@ import Koa from 'koa';
 import { createDoorLogins } from '../browsers/door-logins.ts';
 import type { ResourceConfig } from '../config/config.ts';
 import type { RequestState } from '../http/context.ts';
-import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
+import { doorPaths, doorStartPath, ownPrefix, pathOfAnswer, pathOfCheck } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/resource-metadata.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { httpGet, isNotFoundByRelay, redirectTarget } from './answer.ts';
@@ -89,7 +89,7 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
   const { status } = answer;
   const askFirst = resource.upstream
     ? `let its proxy pass each request to ${config.baseUrl}, with Host: ${new URL(resource.url).host}`
-    : `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request`;
+    : `let its proxy ask ${config.baseUrl}${pathOfCheck(resource.name)} before each request`;
   const target = redirectTarget(answer, resource.url);
   if (target !== undefined) {
     const start = expectedStart(config, resource);
@@ -112,7 +112,7 @@ function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: U
   const known = resource.upstream ? undefined : faultsByStatus[status];
   if (known !== undefined) {
     const [message, fix] = known;
-    return problem(message, fix.replace('<answer>', config.baseUrl + answerPath(resource.name)));
+    return problem(message, fix.replace('<answer>', config.baseUrl + pathOfAnswer(resource.name)));
   }
   if (status >= 500) return warning(`does not work now (status ${status})`, 'look at the log of the proxy');
   return isAnswerOfApplication(status)
@@ -138,7 +138,7 @@ function expectedStart(
 
 /**
  * Explanations and fixes by the status with which a proxy that asks the check answers a browser. `<answer>` stands for
- * the URL of `answerPath`.
+ * the URL of `pathOfAnswer`.
  */
 const faultsByStatus: Readonly<Record<number, readonly [message: string, fix: string]>> = {
   400: [

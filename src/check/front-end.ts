@@ -74,7 +74,7 @@ async function checkApi(
   if (target !== undefined && !target?.href.startsWith(url)) {
     return warning(`${url} redirects elsewhere, which the relay does not follow`, fix);
   }
-  // APIs differ in their answers to a missing token, and to their root URL.
+  // APIs differ in their answers to a missing token, and to their root URL. So only a page shows that the URL is wrong.
   if (answer.status === 200 && isHtml(answer)) {
     return warning(`${url} answers with an HTML page, as APIs do not`, fix);
   }

@@ -1,7 +1,7 @@
 import type { ResourceConfig } from '../config/config.ts';
 import { issuersOf } from '../config/relations.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import { checkPath } from '../paths.ts';
+import { pathOfCheck } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/resource-metadata.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { httpGet, isNotFoundByRelay } from './answer.ts';
@@ -40,7 +40,7 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
 async function checkCheckEndpoint(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
   const { baseUrl } = context.config;
   const { ok, problem } = findingsOn('check endpoint');
-  const answer = await httpGet(context, baseUrl + checkPath(resource.name));
+  const answer = await httpGet(context, baseUrl + pathOfCheck(resource.name));
   if ('fix' in answer) return [];
   if (isNotFoundByRelay(answer)) {
     const fix = 'restart the relay with this configuration: a proxy that asks about this name gets 404';
@@ -84,7 +84,7 @@ function judgeChallenge({ config }: CheckContext, resource: ResourceConfig, answ
   const metadataUrl = resourceMetadataUrl(resource);
   const askFirst = resource.upstream
     ? `let its proxy pass each request to the relay, with Host: ${new URL(resource.url).host}`
-    : `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request`;
+    : `let its proxy ask ${config.baseUrl}${pathOfCheck(resource.name)} before each request`;
   if (status === 401) {
     const named = readMetadataUrl(answer);
     if (named === metadataUrl) return ok('asks for a token, and says where to log in');

@@ -115,7 +115,7 @@ interface ProviderRefreshPolicy extends RefreshPolicy {
 }
 
 /**
- * The content of the first refresh token of a login, which `issue` seals.
+ * The content of the first refresh token of a login, which `issue` seals. The login gets its id here.
  *
  * @param thumbprint of the key that the front end proved, if any
  * @returns undefined if the policy grants none

@@ -68,6 +68,7 @@ const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
  * The parser of Node.js also takes other versions, and chunks in HTTP/1.0. A proxy in front that does not know them
  * would see the end of such a request elsewhere, so that a client could smuggle another one behind it.
  *
+ * @throws {RelayError} `bad_request`, `headers_too_large` or `host_unusable`
  * @see RFC 9112 §3.2 and §6.1
  */
 export function checkHeaders({ req }: Context, next: Next): Promise<void> {
@@ -90,6 +91,7 @@ const schemeAndAuthority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
  * Removes scheme and authority from an absolute-form target. Servers must accept that form, but Koa's URL parser throws
  * if it is malformed.
  *
+ * @throws {RelayError} `bad_request` for any other form, and for a target with a fragment
  * @see RFC 9112 §3.2
  */
 export function rewriteToOriginForm(ctx: Context, next: Next): Promise<void> {

@@ -7,7 +7,7 @@ import type { Context, Handler } from '../http/context.ts';
 import { answerFailures } from '../http/error-responder.ts';
 import type { FindAsked } from '../http/forwarded-request.ts';
 import { refusePrefetch } from '../http/request-guards.ts';
-import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
+import { doorPaths, doorStartPath, ownPrefix, pathOfAnswer, pathOfCheck } from '../paths.ts';
 import { answerBrowser, checkBrowser, type WarnOfCheckedPaths } from '../routes/check-browser.ts';
 import { chooseProvider } from '../routes/choose-provider.ts';
 import { doorCallback, spendForeignCode, startAtDoor } from '../routes/door-callback.ts';
@@ -61,7 +61,7 @@ export function doorEndpointsAtLogin(
     // All methods, because some proxies ask with the method of the original request.
     {
       ...common,
-      path: checkPath(name),
+      path: pathOfCheck(name),
       action: 'check',
       failures,
       isLimited: false,
@@ -69,7 +69,7 @@ export function doorEndpointsAtLogin(
     },
     {
       ...common,
-      path: answerPath(name),
+      path: pathOfAnswer(name),
       action: 'check-answer',
       failures,
       isLimited: false,

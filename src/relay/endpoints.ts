@@ -8,7 +8,7 @@ import { answerFailures, answerOAuthErrors, answerSessionFailures } from '../htt
 import { createForwardedReader } from '../http/forwarded-request.ts';
 import { allowMethods, refusePrefetch } from '../http/request-guards.ts';
 import { warnOfCheckedPaths } from '../observability/occasional-warnings.ts';
-import { checkPath, paths, registrationPath } from '../paths.ts';
+import { pathOfCheck, paths, registrationPath } from '../paths.ts';
 import { findCmsRegistration } from '../providers/cms.ts';
 import type { Doors } from '../resources/door.ts';
 import { clientFiles } from '../routes/browser-client.ts';
@@ -147,7 +147,7 @@ function resourceEndpoints({ resources, doorHosts, config, logger }: EndpointDep
     .map((doors): Endpoint => {
       const [{ resource }] = doors;
       return {
-        path: checkPath(resource.name),
+        path: pathOfCheck(resource.name),
         isFrequent: true,
         action: 'check',
         // Every method, because some proxies ask with the method of the request. A preflight is treated like any other

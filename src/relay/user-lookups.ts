@@ -7,7 +7,11 @@ import { originOfPage } from '../routes/session-requests.ts';
 import { pagesOfFrontEnds } from './readers.ts';
 import { type ServedRegistration, wordsOfPaths } from './registrations.ts';
 
-/** Creates a check whether a request comes from a page that belongs neither to a front end nor to the relay. */
+/**
+ * Creates a check whether a user lookup comes from a page that belongs neither to a front end nor to the relay. Such
+ * pages may ask as well, but have a limit of their own, so that they cannot use up the lookups of a person's own
+ * pages.
+ */
 export function createForeignPageCheck(config: Config): (ctx: Context) => boolean {
   const { hasOrigin } = pagesOfFrontEnds(config);
   const { origin: relayOrigin } = new URL(config.baseUrl);

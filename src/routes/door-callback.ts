@@ -9,7 +9,6 @@ import {
 } from '../failures/relay-error.ts';
 import { type Context, type Handler, readQuery, truncatedQuery } from '../http/context.ts';
 import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
-import { hashKey } from '../memory/expiring-map.ts';
 import { readSingle, withParameters } from '../oauth/query.ts';
 import { doorPaths } from '../paths.ts';
 import { longestBrowserLifetime } from '../resources/resource.ts';
@@ -17,7 +16,7 @@ import { redirectThroughProxy } from './enter-door.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
 import { recordCaller } from './protected-resource.ts';
-import { redeemCode } from './redeem-code.ts';
+import { hashRedemption, redeemCode } from './redeem-code.ts';
 import { redirectToProvider } from './redirect-to-provider.ts';
 
 /**
@@ -133,8 +132,7 @@ export function spendForeignCode(host: DoorHost): Handler {
 async function spendCode({ served, door }: DoorPlace, code: string): Promise<void> {
   const opened = served.grants.codes.openExpired(code, door.client.audience);
   if (opened === undefined) return;
-  const { audience } = served.registration.current();
-  await served.grants.redemptions.spend(hashKey(audience, opened.login.providerCode));
+  await served.grants.redemptions.spend(hashRedemption(served.registration.current(), opened.login));
 }
 
 /**

@@ -92,7 +92,10 @@ function beginRenewal(host: DoorHost, ctx: Context, { door, opened }: Entered, w
   return loginStartAddress(place, challenge, { loginHint: email ?? name });
 }
 
-/** The address on the relay's own host where a login that has begun is sent on to the provider, with its ticket. */
+/**
+ * The address on the relay's own host where a login that has begun is sent on to the provider, with its ticket. Its path
+ * is `doorStartPath`.
+ */
 export function loginStartAddress(
   { served, door }: DoorPlace,
   challenge: string,

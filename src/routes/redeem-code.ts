@@ -4,6 +4,7 @@ import type { CodeContent } from '../grants/codes.ts';
 import type { Exchange, Redemption } from '../grants/redemptions.ts';
 import type { Context } from '../http/context.ts';
 import { deriveCodeChallenge } from '../login/pkce.ts';
+import type { Registration } from '../login/registration.ts';
 import { hashKey } from '../memory/expiring-map.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
@@ -26,8 +27,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const { proofs, redemptions } = request.grants;
   const { login, left } = openCode(request);
   const grantee = requireGrantee(request, login);
-  // Not a hash of the relay's own code, because the code could be redeemed again in a second spelling.
-  const key = hashKey(registration.audience, login.providerCode);
+  const key = hashRedemption(registration, login);
   const thumbprint = await proofs.verifyIfSent(ctx.req.headersDistinct['dpop'] ?? [], {
     method: ctx.method,
     url: `${issuer}/token`,
@@ -61,6 +61,17 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
     keepUnlessAnswered(ctx, keepAnswer);
     return granted;
   });
+}
+
+/**
+ * Hashes the provider's code into the key by which a redemption is remembered. The relay's own code is not hashed,
+ * because it could be redeemed again in a second spelling.
+ */
+export function hashRedemption(
+  { audience }: Pick<Registration, 'audience'>,
+  { providerCode }: Pick<CodeContent, 'providerCode'>,
+): string {
+  return hashKey(audience, providerCode);
 }
 
 /**

@@ -45,7 +45,7 @@ export async function renewSession(
   { sessions }: SessionRequests,
   refreshes: Refreshes,
 ): Promise<OpenSession> {
-  const { session, frontEnd, registration } = opened;
+  const { session, registration } = opened;
   refreshes.count(session.id);
   const { tokens } = await renewTokens({
     destination: opened,
@@ -53,7 +53,7 @@ export async function renewSession(
     refreshes,
     tokens: session,
     subjectId: session.subjectId,
-    refresh: { owner: [session.audience, frontEnd.name], login: session.id, scope: undefined },
+    refresh: { ...ownerOfRefreshes(session), scope: undefined },
     address: registration.addressOf(ctx.req),
   }).catch(async (error) => {
     if (isFailure(error, 'access_ended')) {
@@ -70,6 +70,11 @@ export async function renewSession(
   // The person has logged out during the refresh.
   if (renewed === undefined) throw new RelayError('session_missing');
   return { ...opened, session: renewed };
+}
+
+/** The owner and the login of a session's refreshes. A logout ends the refreshes that a renewal made with the same ones. */
+function ownerOfRefreshes({ id, audience, frontEnd }: SessionContent) {
+  return { owner: [audience, frontEnd] as const, login: id };
 }
 
 /** Describes a session to its page. `expires_in` is left out if nobody knows when the session must be refreshed. */
@@ -120,9 +125,8 @@ async function revokeNewest(
   registration: Registration,
   { refreshes, revocations }: Memory,
 ): Promise<void> {
-  const { refreshToken, id: login, audience, frontEnd } = session;
-  const owner = [audience, frontEnd] as const;
-  const newer = refreshToken && (await refreshes.endAndTakeNewest({ owner, login, refreshToken }));
+  const { refreshToken } = session;
+  const newer = refreshToken && (await refreshes.endAndTakeNewest({ ...ownerOfRefreshes(session), refreshToken }));
   const revoke = (token: RevocableTokens) => registration.revokeToken(token, recordCall(ctx)).catch(ignoreRelayError);
   const tokens = splitTokens(newer || session);
   await Promise.all(tokens.map((token) => revocations.revokeOnce(token, () => revoke(token))));

@@ -14,9 +14,9 @@ const vainTime = 60_000;
 const mostVain = 4096;
 
 /**
- * Finds the registration that `provider` names, or else the registration of the page's origin.
+ * Finds the registration that `provider` names, or else the registration of the page's origin, or else the first.
  *
- * @throws {RelayError} `provider_unknown`
+ * @throws {RelayError} `provider_unknown`, also if the origin's pages may use several registrations
  */
 export type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) => RegistrationSource;
 

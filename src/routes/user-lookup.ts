@@ -10,7 +10,7 @@ import type { FindRegistration, SessionLookup } from './session-lookup.ts';
  *
  * @param find finds the registration at whose provider the lookup is made
  * @param sessions undefined if no front end has sessions
- * @param isForeign whether a request comes from a page that belongs to no front end
+ * @param isForeign whether a request comes from a page that belongs neither to a front end nor to the relay
  */
 export function userLookup(
   find: FindRegistration,

@@ -12,7 +12,7 @@ export interface UnreadableRequest {
   readonly outcome: FailureCode;
 }
 
-/** The failure for each reason, which is a bad request otherwise. */
+/** The failures of the reasons that have their own. Any other reason is a bad request. */
 const failures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',

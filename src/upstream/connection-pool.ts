@@ -68,7 +68,7 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
     async dropPoisonedConnections(): Promise<void> {
       const hasIdle = ({ freeSockets }: HttpAgent | HttpsAgent) => Object.keys(freeSockets).length > 0;
       if (!all.some(({ http, https }) => hasIdle(http) || hasIdle(https))) return;
-      // The first one waits for the current events, the second one for one more poll.
+      // The first one may resolve before Node.js looks for new bytes. The second one resolves after it has looked.
       await setImmediate();
       await setImmediate();
     },

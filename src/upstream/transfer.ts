@@ -52,6 +52,7 @@ export class Transfer {
   /** The receiver of the response's body. */
   #receiver: 'client' | 'nobody' | undefined;
   #ending: 'complete' | RelayError | undefined;
+  /** Called once the transfer has ended. */
   #onEnded = () => {};
   readonly #onClientGone = () => this.#fail('client_gone');
   readonly #onClientDrained = () => {
@@ -104,6 +105,7 @@ export class Transfer {
 
   /** Starts the first attempt, in a later tick, so that the caller has the transfer by then. */
   async #start(): Promise<void> {
+    // Bytes that arrived on an idle connection would be taken for the response.
     await this.#pool.dropPoisonedConnections();
     // The client may be gone by now, or may have been gone from the start.
     if (this.#call.request.client.closed) this.#fail('client_gone');

@@ -36,7 +36,7 @@ function formatReport(report: CheckReport, verbose: boolean): string {
   const equalAnswers = Map.groupBy(answers, (answer) => JSON.stringify(answer));
   const lines = [
     ...[...equalAnswers.values()].flatMap(formatEqualAnswers),
-    title('Checks'),
+    formatTitle('Checks'),
     ...merged.flatMap(formatFinding),
     '',
     summarize(merged),
@@ -50,7 +50,7 @@ function formatReport(report: CheckReport, verbose: boolean): string {
     lines.push(indent(backend), '');
   }
   if (verbose && configuration !== null) {
-    lines.push(title('Configuration'), indent(configuration), '');
+    lines.push(formatTitle('Configuration'), indent(configuration), '');
   }
   return lines.join('\n');
 }
@@ -64,14 +64,14 @@ function formatEqualAnswers(equalAnswers: readonly ShownAnswer[]): string[] {
   if (status !== undefined) details.push(`status ${status}`);
   if (contentType !== undefined) details.push(contentType);
   if (equalAnswers.length > 1) details.push(`${equalAnswers.length} times`);
-  const heading = title(details.length === 0 ? from : `${from}: ${details.join(', ')}`);
+  const heading = formatTitle(details.length === 0 ? from : `${from}: ${details.join(', ')}`);
   const width = Math.max(...fields.map(({ name }) => name.length)) + 2;
   const rows = fields.map(({ name, type }) => `  ${name.padEnd(width)}${type}`);
   const rest = more === 0 ? [] : [`  and ${more} more`];
   return [heading, ...rows, ...rest, ''];
 }
 
-const title = (text: string) => styleText('bold', text);
+const formatTitle = (text: string) => styleText('bold', text);
 const indent = (text: string) => text.trimEnd().replaceAll(/^(?=.)/gm, '  ');
 
 const labels = {

@@ -20,6 +20,7 @@ for (const scheme of ['http', 'https']) {
   describe(`a server of ${scheme}, and one connection`, () => {
     let server: ListeningServer;
     let connection: RawConnection;
+    let port: number;
     let outcomes: string[] = [];
     const seen: { request: IncomingMessage; response: ServerResponse }[] = [];
     const hold: RequestListener = (request, response) => seen.push({ request, response });
@@ -52,13 +53,14 @@ for (const scheme of ['http', 'https']) {
         limitHit() {},
       };
       server = await listen(answerAll, { host: '127.0.0.1', port: 0 }, within, observer, certificate);
-      const port = Number(new URL(server.address).port);
+      port = Number(new URL(server.address).port);
       if (scheme === 'https') tlsPorts.add(port);
       connection = await RawConnection.open(port);
     });
     afterEach(async () => {
       connection.close();
       await server.close();
+      tlsPorts.delete(port);
     });
 
     it('answers as many pipelined requests as may wait, in order', async () => {

@@ -81,9 +81,13 @@ export async function listening(
   const relay = new RelayProcess({ ...invocation, flags });
   if (end !== undefined) relay.ended.then(end, end);
   const { address, callbackUrl } = await relay.logLine((line) => line['msg'] === 'listening');
-  const { protocol, port } = new URL(String(address));
-  if (everyOption && protocol === 'https:') tlsPorts.add(Number(port));
-  return { relay, port: Number(port), callbackUrl };
+  const { protocol, port: portText } = new URL(String(address));
+  const port = Number(portText);
+  if (everyOption && protocol === 'https:') {
+    tlsPorts.add(port);
+    relay.ended.finally(() => tlsPorts.delete(port)).catch(() => {});
+  }
+  return { relay, port, callbackUrl };
 }
 
 /** Starts a relay with this configuration file. */

@@ -7,5 +7,8 @@ export const basePath = everyOption ? '/base' : '';
 /** The part of a path that a proxy passes on. */
 export const withoutBase = (path: string) => (path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path);
 
-/** The ports of relays that serve https only because of this. Clients ask for no certificate there. */
+/**
+ * The ports of servers that speak TLS now. Requests and connections of the harness check no certificate there. Another
+ * server may get the port as soon as a server has ended, and may speak no TLS.
+ */
 export const tlsPorts = new Set<number>();

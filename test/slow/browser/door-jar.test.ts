@@ -7,10 +7,14 @@ import { html } from '../../harness/provider/provider-behaviours.ts';
 import { serve } from '../../harness/provider/serve.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
-/** A script that sets so many cookies, each of some bytes. */
+/**
+ * A script that sets so many cookies, each of some bytes. Chromium stores them while the script goes on. It reads them
+ * in the end, so that Chromium has stored them all before the next page begins a login, whose cookie they would displace.
+ */
 const fill = (count: number, name: string) => `for (let index = 0; index < ${count}; index += 1) {
   document.cookie = '${name}' + index + '=' + 'x'.repeat(20);
-}`;
+}
+document.cookie.length`;
 
 describe('a browser whose jar an application has filled', () => {
   const openPage = useBrowser();

@@ -5,7 +5,7 @@ import { describeRow, options } from '../../config/settings/settings.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
-import { findEndedLogins } from '../ended-logins.ts';
+import { findEndedLogins } from '../logins-ended-by-reload.ts';
 import { printError } from '../print.ts';
 import { createConfigReader, findRestartWarnings, handleReloadSignals, reload } from '../reload.ts';
 import { connectServiceManager } from '../service-manager.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findEndedLogins } from '../../src/cli/ended-logins.ts';
+import { findEndedLogins } from '../../src/cli/logins-ended-by-reload.ts';
 import { readFileConfig } from '../config/support/read.ts';
 
 /** A configuration with the resource `wiki`, as it is before a reload or after it. */

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { failureCodes } from '../../src/failures/relay-error.ts';
 import { providerErrorCodes } from '../../src/providers/error-codes.ts';
 import { canary } from '../harness/expect/canaries.ts';
+import { expectSameNames } from '../harness/expect/same-names.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
 import { answer, json, reset } from '../harness/provider/provider-behaviours.ts';
 import type { LogLine } from '../harness/relay/relay-process.ts';
@@ -118,7 +119,11 @@ describe('the operations manual', () => {
     const documented = tableUnder('| field | meaning |').flatMap(([fields = '']) =>
       fields.replaceAll('`', '').split(', '),
     );
-    expect([...new Set(lines.flatMap((line) => fieldsOf(line)))]).to.have.members(documented);
+    expectSameNames(
+      documented,
+      lines.flatMap((line) => fieldsOf(line)),
+      'the table of the log',
+    );
   });
 
   it('documents exactly the metrics of the relay, with their types and labels', () => {
@@ -126,7 +131,11 @@ describe('the operations manual', () => {
       .map(([, metric = '']) => metric)
       .filter((metric) => !/^(?:process|nodejs)_/.test(metric));
     const documented = tableUnder(metricsTable).map(([metric = '']) => metricIn(metric));
-    expect(documented.map(({ name }) => `${name} ${typeOf(name)}`)).to.have.members(exported);
+    expectSameNames(
+      documented.map(({ name }) => `${name} ${typeOf(name)}`),
+      exported,
+      'the table of metrics',
+    );
     for (const { name, labels } of documented) {
       const series = new RegExp(`^${name}(?:_bucket)?\\{(.*)\\} `, 'gm');
       const used = [...metrics.matchAll(series)].flatMap(([, text = '']) =>
@@ -150,12 +159,12 @@ describe('the operations manual', () => {
     const others: readonly string[] = [...ofLookups, ...ofOtherAddresses, ...ofNoBrowser];
     const explained = tableUnder('| outcome | what to do |').flatMap(([cell]) => names(cell));
     const possible = failureCodes.filter((code) => !others.includes(code));
-    expect(explained).to.have.members(['ok', ...possible]);
+    expectSameNames(explained, ['ok', ...possible], 'the table of outcomes');
   });
 
   it('explains every error code of providers', () => {
     const explained = tableUnder('| providerError | usual cause |').flatMap(([cell]) => names(cell));
-    expect(explained).to.have.members(providerErrorCodes);
+    expectSameNames(explained, providerErrorCodes, 'the table of providerError');
   });
 });
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isNavigation } from '../delivery/failure-page.ts';
+import { isNavigation, prefersHtml } from '../delivery/failure-page.ts';
 import type { Context } from '../http/context.ts';
 import { isPrefetch } from '../http/request-guards.ts';
 
@@ -14,14 +14,28 @@ const isReadMethod = (method: string) => method === 'GET' || method === 'HEAD';
  */
 export function opensPage(ctx: Context): boolean {
   if (isPrefetch(ctx)) return false;
-  return sendsFetchMetadata(ctx) ? isDocumentNavigation(ctx.req.headers) : isNavigation(ctx);
+  if (!sendsFetchMetadata(ctx)) return isNavigation(ctx);
+  return isDocumentNavigation(ctx) || isPassedOnByWorker(ctx);
 }
+
+/** Whether a page of the application itself led to a request, for example by a link or a form. */
+export const isFromOwnPage = (ctx: Context): boolean => ctx.get('Sec-Fetch-Site') === 'same-origin';
 
 const sendsFetchMetadata = ({ req: { headers } }: Context) =>
   headers['sec-fetch-mode'] !== undefined || headers['sec-fetch-dest'] !== undefined;
 
-const isDocumentNavigation = (headers: IncomingHttpHeaders) =>
+const isDocumentNavigation = ({ req: { headers } }: Context) =>
   headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+
+/**
+ * Whether a service worker of the application passes on the request for a page. Chromium and WebKit then send the mode
+ * `navigate`, Firefox `same-origin`. Scripts can send neither of them to another origin. `Accept` tells such a request
+ * from a download link, which has the same destination in Chromium, and from most requests of scripts.
+ */
+function isPassedOnByWorker(ctx: Context): boolean {
+  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination } = ctx.req.headers;
+  return destination === 'empty' && (mode === 'navigate' || mode === 'same-origin') && prefersHtml(ctx);
+}
 
 /** Also reads `Sec-Fetch-Mode`, because a proxy that asks the check may remove the `Upgrade` header. */
 const asksForWebSocket = ({ upgrade = '', 'sec-fetch-mode': mode }: IncomingHttpHeaders) =>
@@ -35,11 +49,12 @@ const asksForWebSocket = ({ upgrade = '', 'sec-fetch-mode': mode }: IncomingHttp
  * @param method the method of the request itself, not of a proxy's question
  * @param origin the origin of the resource
  */
-export function mayComeFromForeignPage({ req: { headers } }: Context, method: string, origin: string): boolean {
+export function mayComeFromForeignPage(ctx: Context, method: string, origin: string): boolean {
+  const { headers } = ctx.req;
   const { origin: from, 'sec-fetch-site': site } = headers;
   // Browsers let any page open a WebSocket to another origin and read it, but they always send `Origin`.
   if (asksForWebSocket(headers) && from !== origin) return true;
-  if (isReadMethod(method) && isDocumentNavigation(headers)) return false;
+  if (isReadMethod(method) && (isDocumentNavigation(ctx) || isPassedOnByWorker(ctx))) return false;
   if (site === undefined) {
     if (from !== undefined) return from !== origin;
     // Old browsers send `Origin` with every method that can change something.

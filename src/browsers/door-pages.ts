@@ -38,6 +38,26 @@ ${buttons}
   setFormHeaders(ctx, pages);
 }
 
+/** Follows the link of the page, with the fragment of its own address, which browsers keep across redirects. */
+const followLink = `location.replace(document.querySelector('nav a').href + location.hash);`;
+
+/**
+ * Leads to a login by a page instead of a redirect. If the page of an application has `form-action` in its policy,
+ * Chromium and WebKit also apply it to redirects. After a form was sent there, they would block the redirect to the
+ * login, and the person would see nothing at all, although the application may have accepted the form.
+ *
+ * @param address where the login starts
+ * @see https://www.w3.org/TR/CSP3/#directive-form-action
+ */
+export function showWayToLogin(ctx: Context, pages: Pages, { site, address }: { site: string; address: string }): void {
+  const main = html`<h1>${pages.text('choose_heading')}</h1>
+<p>${pages.text('login_ahead', { site })}</p>
+<nav data-login><a href="${address}">${pages.text('go_to_login')}</a></nav>`;
+  const scripts = html`<script data-cfasync="false">${{ markup: followLink }}</script>\n`;
+  ctx.body = pages.page('choose_heading', main, scripts);
+  setPageHeaders(ctx, pages.policy({ script: followLink }));
+}
+
 /** Asks before a logout, because any page may contain the link. */
 export function showLogoutQuestion(ctx: Context, pages: Pages, site: string): void {
   const main = html`<h1>${pages.text('log_out_heading')}</h1>

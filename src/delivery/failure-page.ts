@@ -113,8 +113,12 @@ function isShownToPerson(ctx: Context): boolean {
  */
 export function isNavigation(ctx: Context): boolean {
   const mode = ctx.get('Sec-Fetch-Mode');
-  return isShortHeader(ctx, 'Accept') && (mode === '' || mode === 'navigate') && ctx.accepts('json', 'html') === 'html';
+  return (mode === '' || mode === 'navigate') && prefersHtml(ctx);
 }
+
+/** Whether a request asks for a page rather than for JSON. */
+export const prefersHtml = (ctx: Context): boolean =>
+  isShortHeader(ctx, 'Accept') && ctx.accepts('json', 'html') === 'html';
 
 /**
  * The address that starts the failed login again. It keeps the page to return to, and `state`, because a front end that

@@ -28,6 +28,8 @@ const labels = {
   choose_heading: 'Log in',
   choose_about: 'How do you want to log in to {site}?',
   log_in_with: 'Log in with {provider}',
+  login_ahead: 'To open this page of {site}, you have to log in.',
+  go_to_login: 'Go to the login',
   log_out_heading: 'Log out?',
   log_out_about: 'You will be logged out of {site} in this browser.',
   log_out: 'Log out',

@@ -1,7 +1,7 @@
 import { type DoorHost, type DoorPlace, findPlace } from '../browsers/browser-door.ts';
-import { opensPage } from '../browsers/browser-request.ts';
+import { isFromOwnPage, mayComeFromForeignPage, opensPage } from '../browsers/browser-request.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
-import { showLoggedOut } from '../browsers/door-pages.ts';
+import { showLoggedOut, showWayToLogin } from '../browsers/door-pages.ts';
 import { isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
 import { answerWithPage } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
@@ -17,11 +17,11 @@ import { createChallengeAnswer, recordCaller, requireToken } from './protected-r
 
 /**
  * Opens a door of a resource to a request: by its token, or else by its cookie. A browser that opens a page without a
- * valid cookie is redirected to the login, or to the choice of its provider if there are several. A browser whose login
- * is to be renewed is redirected to the login at the same provider.
+ * valid cookie is sent to the login, or to the choice of its provider if there are several. A browser whose login is to
+ * be renewed is sent to the login at the same provider.
  *
  * @param requireAsked returns the request that is to pass, which a proxy may describe in headers, or throws
- * @returns the door with the person or machine in the token or cookie; undefined if the browser was redirected
+ * @returns the door with the person or machine in the token or cookie; undefined if the browser was sent to the login
  * @throws {RelayError} why the door stays closed
  */
 export async function enterDoor(
@@ -40,18 +40,20 @@ export async function enterDoor(
   if (entered === undefined && !isPage) throw new RelayError('resource_token_missing');
   const { method, target } = requireAsked();
   if (entered === undefined) {
+    // With a login, this request would be refused as well. So it is useless to log in and send it again.
+    if (mayComeFromForeignPage(ctx, method, origin)) throw new RelayError('foreign_page_refused');
     if (method !== 'GET') throw new RelayError('login_needed');
     // The proxy asks about the relay's own paths, most likely about the callback of a login. Another login would end
     // here again.
     if (isPlainRelayPath(target)) throw new RelayError('relay_paths_checked');
     // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
     if (logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
-    redirectToLogin(ctx, beginLogin(host, ctx, wayBackTo(target, origin)));
+    sendToLogin(host, ctx, beginLogin(host, ctx, wayBackTo(target, origin)));
     return undefined;
   }
   const mayRenew = isPage && method === 'GET' && !isPlainRelayPath(target);
   if (mayRenew && isDueForRenewal(host, ctx, entered)) {
-    redirectToLogin(ctx, beginRenewal(host, ctx, entered, wayBackTo(target, origin)));
+    sendToLogin(host, ctx, beginRenewal(host, ctx, entered, wayBackTo(target, origin)));
     return undefined;
   }
   recordCaller(ctx, entered, 'cookie');
@@ -114,9 +116,16 @@ function withStateAndPrompt(url: string, state: string | undefined, prompt: Othe
   return parameters.length === 0 ? url : withParameters(url, parameters);
 }
 
-function redirectToLogin(ctx: Context, address: string): void {
+/** Sends a browser to a login, by a redirect or by a page (see `showWayToLogin`). */
+function sendToLogin(host: DoorHost, ctx: Context, address: string): void {
   ctx.state.startsLogin = true;
-  redirectThroughProxy(ctx, address);
+  if (!isFromOwnPage(ctx)) {
+    redirectThroughProxy(ctx, address);
+    return;
+  }
+  // A reverse proxy would take a 200 of the check for the permission to let the request pass.
+  ctx.status = 401;
+  showWayToLogin(ctx, host.pages, { site: siteOf(host), address });
 }
 
 /** Redirects by 302 instead of 307, because some reverse proxies pass on only a 302 of a check. */
@@ -178,7 +187,7 @@ function createLinkForFailure(host: DoorHost, ctx: Context, { code }: RelayError
   if (notRepairedByLogin.includes(code)) return undefined;
   // The browser has the cookie, but the proxy does not pass it to the check.
   const isLostByProxy = code === 'cookie_refused' && ctx.state.by === 'cookie';
-  if (isLostByProxy || code === 'check_ineffective') {
+  if (isLostByProxy || code === 'check_ineffective' || code === 'foreign_page_refused') {
     return html`<a href="/">${pages.text('go_on', { site: siteOf(host) })}</a>`;
   }
   if (code === 'login_needed') {

@@ -79,7 +79,7 @@ export function gateway(doors: Doors, upstream: Upstream, context: GatewayContex
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
     const entry = host === undefined ? await enterByToken(ctx, doors) : await enterByTokenOrCookie(host, ctx);
-    // The browser was redirected to the login.
+    // The browser was sent to the login.
     if (entry === undefined) return;
     const { method } = ctx;
     if (!passedMethods.includes(method)) throw new RelayError('method_not_allowed');
@@ -118,7 +118,7 @@ async function enterByToken(ctx: Context, doors: Doors): Promise<Entry> {
   return { ...entered, isOfBrowser: false, mayStayAt: (doorAfterReload) => doorAfterReload.isGrantedNow(token) };
 }
 
-/** Opens a door to a token or a cookie. @returns undefined if the browser was redirected to the login */
+/** Opens a door to a token or a cookie. @returns undefined if the browser was sent to the login */
 async function enterByTokenOrCookie(host: DoorHost, ctx: Context): Promise<Entry | undefined> {
   const entered = await enterDoor(host, ctx, () => ({ method: ctx.method, target: ctx.url }));
   if (entered === undefined) return undefined;

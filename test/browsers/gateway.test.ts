@@ -235,7 +235,7 @@ describe('an application behind the relay, in a browser', () => {
     const other = relay().person(relay().port);
     expect((await other.open(`${wiki}/x?y`)).status).to.equal(302);
     expect((await other.open(`${wiki}/x`, fetching)).status).to.equal(401);
-    expect((await other.open(`${wiki}/x`, navigation, 'POST', 'a=b')).status).to.equal(401);
+    expect((await other.open(`${wiki}/x`, own, 'POST', 'a=b')).status).to.equal(401);
     const foreign: Headers = [
       ...fetching.filter(([name]) => name !== 'Sec-Fetch-Site'),
       ['Sec-Fetch-Site', 'same-site'],

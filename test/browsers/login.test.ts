@@ -3,7 +3,7 @@ import { jsonOf } from '../clients/support/clients-relay.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
-import { ada, board, type DoorBrowser, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
+import { ada, board, type DoorBrowser, doorRelay, fetching, ownForm, settings, wiki } from './support/door-relay.ts';
 
 const minute = 60_000;
 const doorCookie = '__Host-Http-lr_door';
@@ -89,7 +89,7 @@ describe('the login of a browser at a resource', () => {
     const { sub, preferred_username, email, groups } = ada;
     const answer = await person.open(`${wiki}/.login-relay/user`, fetching);
     expect(jsonOf(answer)).to.deep.equal({ sub, preferred_username, email, groups });
-    const foreign = navigationWith('Sec-Fetch-Dest', 'empty');
+    const foreign = navigationWith('Sec-Fetch-Mode', 'cors');
     expect((await person.open(`${wiki}/.login-relay/user`, foreign)).status).to.equal(403);
   });
 
@@ -170,7 +170,7 @@ describe('the answer of a resource to a request without a valid cookie', () => {
       [withOther('Sec-Purpose', 'prefetch'), 'GET', 401],
       [fetching, 'GET', 401],
       [fetching, 'POST', 401],
-      [navigation, 'POST', 401],
+      [ownForm, 'POST', 401],
       [navigation, 'HEAD', 401],
       [accepting('application/json, text/event-stream'), 'POST', 401],
       [accepting('*/*'), 'GET', 401],
@@ -187,10 +187,58 @@ describe('the answer of a resource to a request without a valid cookie', () => {
     }
   });
 
+  it('is a page that leads to the login if a page of the application led there, because its form-action would block a redirect', async () => {
+    const person = relay().person();
+    relay().lines.length = 0;
+    const answer = await person.open(`${wiki}/search?q=x`, ownForm);
+    const line = relay().lines.find(({ action }) => action === 'check');
+    expect(line).to.include({ outcome: 'login_started', level: 30 });
+    expect([answer.status, answer.headers['location']]).to.deep.equal([401, undefined]);
+    expect(answer.headers['content-security-policy']).to.match(/script-src 'sha256-[^']+'/);
+    const [, link = ''] = /<a href="([^"]+)">Go to the login/.exec(`${answer.body}`) ?? [];
+    expectPage(await person.visit(link.replaceAll('&amp;', '&')), '42 at /search?q=x with ');
+  });
+
   it('is a page that asks to send a form again, after a login in another tab', async () => {
-    const answer = await relay().check(`${wiki}/save`, navigation, { method: 'POST' });
+    const answer = await relay().check(`${wiki}/save`, ownForm, { method: 'POST' });
     expect(answer.status).to.equal(401);
     expect(`${answer.body}`).to.include('Log in, then send again').and.include('target="_blank"');
+  });
+
+  it('is a page that says where a form came from if it came from another site, because it would be refused again', async () => {
+    for (const headers of [navigation, navigationWith('Sec-Fetch-Site', 'same-site')]) {
+      const answer = await relay().check(`${wiki}/saml`, headers, { method: 'POST' });
+      expect(answer.status).to.equal(403);
+      expect(`${answer.body}`)
+        .to.include('Sent from another site')
+        .and.include('<a href="/">Go on to wiki.example.com');
+    }
+  });
+
+  it('is a login for a page that a service worker passes on, and not for downloads and other requests of scripts', async () => {
+    const person = relay().person();
+    await person.visit(`${wiki}/`);
+    const cookie: [string, string] = ['Cookie', person.jar.headerFor(new URL(wiki))];
+    for (const [mode, accept, isPage] of [
+      ['navigate', 'text/html,*/*;q=0.8', true],
+      ['same-origin', 'text/html,*/*;q=0.8', true],
+      ['navigate', undefined, false],
+      ['same-origin', '*/*', false],
+      ['cors', 'text/html,*/*;q=0.8', false],
+      ['no-cors', 'text/html,*/*;q=0.8', false],
+    ] as const) {
+      const headers = (site: string): [string, string][] => [
+        ['Sec-Fetch-Site', site],
+        ['Sec-Fetch-Mode', mode],
+        ['Sec-Fetch-Dest', 'empty'],
+        ...(accept === undefined ? [] : [['Accept', accept] as [string, string]]),
+      ];
+      const own = await relay().check(`${wiki}/x`, headers('same-origin'));
+      expect([own.status, `${own.body}`.includes('Go to the login')], `${mode} ${accept}`).to.deep.equal([401, isPage]);
+      // A link on another site leads to the page.
+      const linked = await relay().check(`${wiki}/x`, [...headers('cross-site'), cookie]);
+      expect(linked.status, `${mode} ${accept}`).to.equal(isPage ? 204 : 403);
+    }
   });
 
   it('is refused if the proxy does not say what it asks about', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { navigation } from '../harness/browser/fake-browser.ts';
 import { reset } from '../harness/provider/provider-behaviours.ts';
 import { baseUrl } from '../harness/relay/relay.ts';
-import { type DoorBrowser, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
+import { type DoorBrowser, doorRelay, fetching, ownForm, settings, wiki } from './support/door-relay.ts';
 
 const doorCookie = '__Host-Http-lr_door';
 const ownHost = new URL(wiki).host;
@@ -184,7 +184,7 @@ describe('the answer for a proxy that cannot pass on the answer of the check', (
     expect(start.headers['location']).to.include('/auth/provider/door/wiki?state=');
     expect(start.headers['set-cookie']).to.have.length(1);
     expect((await relay().check(`${wiki}/a`, fetching, answer)).status).to.equal(401);
-    const posted = await relay().check(`${wiki}/a`, navigation, { ...answer, method: 'POST' });
+    const posted = await relay().check(`${wiki}/a`, ownForm, { ...answer, method: 'POST' });
     expect(`${posted.status} ${posted.body}`).to.match(/^401 .*Log in, then send again/s);
     expect((await relay().send({ path: '/auth/answer/wiki', headers: navigation })).status).to.equal(400);
   });

@@ -154,6 +154,14 @@ for (const [name, kind] of Object.entries(browserGuards(() => application.port))
       expect(application.heads).to.deep.equal([]);
     });
 
+    it('leads to the login by a page if a page of the application led to the address', async () => {
+      const page = await person.open(`${wiki}/search?q=x`, navigationWith('Sec-Fetch-Site', 'same-origin'));
+      expect([page.status, page.headers['location']]).to.deep.equal([401, undefined]);
+      const [, link = ''] = /<a href="([^"]+)">Go to the login/.exec(`${page.body}`) ?? [];
+      const shown = await person.visit(link.replaceAll('&amp;', '&'));
+      expect([shown.url.href, shown.text]).to.deep.equal([`${wiki}/search?q=x`, 'ok']);
+    });
+
     it('asks for a login before a form is sent, and passes it after that', async () => {
       const before = await person.open(`${wiki}/form`, navigationWith('Sec-Fetch-Site', 'same-origin'), 'POST', 'a=b');
       expect([before.status, before.headers['location']]).to.deep.equal([401, undefined]);

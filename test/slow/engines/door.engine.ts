@@ -118,7 +118,7 @@ for (const engine of engines) {
         await tab.click('#send');
         await tab.arrives(`${wiki}/form`);
         // The browser sends no cookie with it.
-        await tab.shows('h1', 'Log in, then send again');
+        await tab.shows('h1', 'Sent from another site');
         expect(got).to.deep.equal(['GET /', 'POST /form text=words']);
         await tab.open(elsewhere);
         await tab.click('#link');

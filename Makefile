@@ -97,6 +97,7 @@ test-options: $(script)
 	  'test/oauth-server/@(authorize|metadata|revocation|token-endpoint).blackbox.test.ts' \
 	  'test/registrations/@(cms|log-in-again|selection).blackbox.test.ts' \
 	  'test/access/@(deliveries|refused-page).test.ts' 'test/clients/@(native|registration).test.ts' \
+	  'test/browsers/!(diagonal|records|websockets).test.ts' \
 	  'test/resources/!(gateway.flow).test.ts' 'test/providers/several-oddities.test.ts'
 
 # Runs the tests that `make test` leaves out on a machine without the programs that they need.

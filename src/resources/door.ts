@@ -5,7 +5,7 @@ import type { EndedLogins } from './ended-logins.ts';
 import { idAtProvider, type Resource } from './resource.ts';
 
 /** Why a door is closed to a token that it may have opened to before. */
-export type Closing = 'reload' | 'token_end' | 'logout';
+export type ClosedReason = 'reload' | 'token_end' | 'logout';
 
 /**
  * Decides which tokens open one resource, among those of one registration. Every request to the resource passes one of
@@ -73,7 +73,7 @@ export function createDoor(
    *
    * @param grace milliseconds for which the door stays open after the token expires
    */
-  async function whyClosedTo(opened: AccessTokenContent, grace = 0): Promise<Closing | undefined> {
+  async function whyClosedTo(opened: AccessTokenContent, grace = 0): Promise<ClosedReason | undefined> {
     const { audience, exp, login } = opened;
     if (by.audienceOf(opened) !== audience || haveRulesChanged(opened)) return 'reload';
     if (by.now() >= exp * 1000 + grace) return 'token_end';
@@ -97,9 +97,9 @@ export function createDoor(
       if (opened === undefined) throw new RelayError('resource_token_invalid');
       // Clients answer this code with a refresh, which decides by the new rules.
       if (haveRulesChanged(opened)) throw new RelayError('resource_token_expired');
-      const closing = await whyClosedTo(opened);
-      if (closing === undefined) return opened;
-      throw new RelayError(closing === 'token_end' ? 'resource_token_expired' : 'resource_token_invalid');
+      const reason = await whyClosedTo(opened);
+      if (reason === undefined) return opened;
+      throw new RelayError(reason === 'token_end' ? 'resource_token_expired' : 'resource_token_invalid');
     },
     whyClosedTo,
     /** Whether the current keys open a token at this door, and the rules have not changed since it was issued. */

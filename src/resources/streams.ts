@@ -3,10 +3,10 @@ import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts
 import type { ObserveCall, StreamedRequest } from '../upstream/messages.ts';
 import type { Transfer } from '../upstream/transfer.ts';
 import type { AccessTokenContent } from './access-tokens.ts';
-import type { Closing, Door } from './door.ts';
+import type { ClosedReason, Door } from './door.ts';
 
 /** Why the relay ends a stream itself. `limit`: another person needs the place. */
-export type Cut = Closing | 'stop' | 'limit';
+export type Cut = ClosedReason | 'stop' | 'limit';
 
 /** Milliseconds between two sweeps over all streams. */
 const sweepInterval = 1_000;

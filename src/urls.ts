@@ -7,6 +7,9 @@ export function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
+/** A host as a URL has it: an IPv6 address in brackets. */
+export const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
 /** Whether a URL might reach this machine, in any spelling. Use it to refuse URLs, and `isLoopback` to allow them. */
 export function mayBeThisMachine({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');

@@ -21,7 +21,8 @@ export interface Expected {
  * Reads and verifies the claims of an ID token that comes directly from the token endpoint. Its signature is not
  * needed, because TLS and the client secret prove where it comes from.
  *
- * @throws {RelayError} `identity_unknown`, with the name of the wrong claim
+ * @throws {RelayError} `identity_unknown`, with the name of the wrong claim. `check --login` advises on a claim that
+ *   does not fit the login by its name (`comparedClaims` in check/login/person.ts)
  * @see OpenID Connect Core 1.0 §3.1.3.7 and §12.2
  */
 export function readIdToken(token: string | undefined, expected: Expected): Item {

@@ -141,7 +141,10 @@ function pathsConfig(reading: RegistrationReading, all: readonly RegistrationRea
   return {
     /** The relay's own callback, to be registered at the provider. */
     callbackUri: first.callbackUri,
-    /** The paths of the registration. The path with its name comes first. All have the same `callback-path`, if it is set. */
+    /**
+     * The paths of the registration. The path with its name comes first, and the path of a preset in flags last: `check`
+     * takes the last path, because the documentation uses it. All have the same `callback-path`, if it is set.
+     */
     paths: [first, ...others] as const,
   };
 }

@@ -9,6 +9,8 @@ import type { NameAt } from './settings/settings.ts';
 import { whySecretUnfilled } from './unfilled-values.ts';
 
 const shortestSecret = 32;
+/** The content of a key file, in the words of a fault. */
+export const secretLines = `one or two lines, each of ${shortestSecret} or more characters`;
 
 /** The secrets from which keys are derived: the current secret and, during a rotation, the previous one. */
 export type KeySecrets = readonly [Secret, ...Secret[]];
@@ -49,7 +51,7 @@ function readKeyVariable({ reportVariableFault, warnOfVariable }: Reading<'relay
   const whyNot = whySecretUnfilled(text);
   if (whyNot !== undefined) return reportVariableFault(name, whyNot);
   const secrets = parseSecretLines(text.replace(/\r?\n$/, ''));
-  const message = `must have one or two lines, each of ${shortestSecret} or more characters`;
+  const message = `must have ${secretLines}`;
   if (secrets === undefined) return reportVariableFault(name, message);
   warnOfVariable(name, isVisible);
   return secrets;
@@ -126,7 +128,7 @@ export function readSecrets<At extends Level>(
   const text = readNamedFile(reading, name, path);
   if (text === undefined) return undefined;
   if (isUnseen(text)) return [new UnseenSecret()];
-  const message = `must name a file of one or two lines, each of ${shortestSecret} or more characters`;
+  const message = `must name a file of ${secretLines}`;
   return parseSecretLines(text) ?? reading.reportFault(name, message);
 }
 

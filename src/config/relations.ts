@@ -36,7 +36,10 @@ export function identifyUserBase({ provider }: RegistrationConfig): string {
   return provider.known.issuer ?? provider.known.userUrl ?? provider.known.tokenUrl;
 }
 
-/** The settings that say where the provider of a registration describes a person. Metadata cannot change them. */
+/**
+ * The settings that say where the provider of a registration describes a person. Metadata cannot change them, so doors
+ * hash the same ones before and after discovery.
+ */
 export function personSourceOf({ provider }: RegistrationConfig): PersonSource {
   return 'discovered' in provider ? provider.discovered.given : provider.known;
 }

@@ -1,6 +1,6 @@
 import { parseAddress } from '../memory/redis-client.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
-import { isLoopback } from '../urls.ts';
+import { hostInUrl, isLoopback } from '../urls.ts';
 import { type FileText, isUnseen } from './map-reading.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
 import type { RelayReading } from './readings.ts';
@@ -18,10 +18,7 @@ export function readSharedMemory(reading: RelayReading) {
     return undefined;
   }
   const { tls, nodes = [] } = parseAddress(address) ?? {};
-  const isOnThisMachine = nodes.every(({ host }) => {
-    const hostInUrl = host.includes(':') ? `[${host}]` : host;
-    return isLoopback(new URL(`http://${hostInUrl}`));
-  });
+  const isOnThisMachine = nodes.every(({ host }) => isLoopback(new URL(`http://${hostInUrl(host)}`)));
   if (!tls && !isOnThisMachine && !values.insecureHttp) {
     reportFault(
       'sharedMemory',

@@ -100,7 +100,8 @@ export interface FrontEnd extends ReturnType<typeof assembleFrontEnd> {
    * The front end with the redirect URIs of one of its unregistered clients.
    *
    * @param client the `hashClient` of the client
-   * @param keyRequired whether the client's refresh tokens must be bound to a key
+   * @param keyRequired whether the operator vouches for the client by a client key. Then people are not asked about it,
+   *   and its refresh tokens must be bound to a key
    */
   forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd;
 }

@@ -74,6 +74,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       if (door !== undefined) return doorsByName.get(name);
       const frontEnd = byName.get(name);
       if (oauth?.client === undefined) return frontEnd;
+      // A login needs the redirect URI of its client only, and no refresh token is issued here.
       return frontEnd?.forClient(oauth.client, [oauth.redirectUri], false);
     },
     /**

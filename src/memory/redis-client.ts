@@ -1,4 +1,5 @@
 import type { Secret } from '../sealing/secret.ts';
+import { hostInUrl } from '../urls.ts';
 
 /** The address of a shared memory: one server, or several under Sentinel or in a Cluster. */
 interface Address {
@@ -65,7 +66,6 @@ function parseNode(text: string, defaultPort: number): Address['nodes'][number] 
 export function describeServers(address: string): string {
   const { kind, nodes = [], name = '' } = parseAddress(address) ?? {};
   if (kind === 'socket') return name;
-  const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
   return nodes.map(({ host, port }) => `${hostInUrl(host)}:${port}`).join(', ');
 }
 

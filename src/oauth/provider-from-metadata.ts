@@ -48,6 +48,7 @@ export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, co
     accountPrompt: speaksOpenId ? 'login' : undefined,
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
+    // `access` and `userFrom` come from the configuration alone (`personSourceOf` in config/relations.ts).
     ...given,
     authorizeUrl: requireEndpoint('authorizeUrl'),
     tokenUrl: requireEndpoint('tokenUrl'),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { createClientIds } from '../../clients/client-ids.ts';
 import { offlineAudience } from '../../clients/clients.ts';
 import { readRedirectUris } from '../../clients/read-metadata.ts';
-import { parseSecretLines } from '../../config/key-file.ts';
+import { parseSecretLines, secretLines } from '../../config/key-file.ts';
 import { pathSegment, wholeNumber } from '../../config/schemas.ts';
 import { ConfigError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
@@ -36,7 +36,7 @@ export function makeClientId(flags: ClientIdFlags): string {
   }
   const keys = readKeySecrets(clientKeyFile);
   if (keys === undefined) {
-    faults.push('--client-key-file must name a file of one or two lines, each of 32 or more characters');
+    faults.push(`--client-key-file must name a file of ${secretLines}`);
   }
   // The compiler needs the first three conditions, for each of which a fault is in the list.
   if (!days.success || !redirectUris || !keys || faults.length > 0) throw new ConfigError(faults);

@@ -11,6 +11,7 @@ import { pathSegment } from '../../config/schemas.ts';
 import { mergeOptions } from '../../config/settings-map.ts';
 import { paths } from '../../paths.ts';
 import { readTextFile } from '../../text-files.ts';
+import { hostInUrl } from '../../urls.ts';
 import { print } from '../print.ts';
 
 /** Milliseconds for the whole answer. */
@@ -53,7 +54,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
 /** The host for the URL of a relay. A relay can listen on 0.0.0.0 or ::, but a client cannot connect to them. */
 function hostToConnectTo(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
-  return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
+  return hostInUrl(host === '::' ? '::1' : host);
 }
 
 /** Asks a relay whether it is ready, and describes the answer, or that there is none. */

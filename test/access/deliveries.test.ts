@@ -89,7 +89,9 @@ describe('a person who may not log in', () => {
         return line;
       });
       expect(refused?.['person']).to.equal(person);
-      expect(JSON.stringify(relay().lines)).not.to.contain('ada');
+      // A random request id may also contain these letters.
+      const linesWithoutIds = relay().lines.map((line) => ({ ...line, requestId: undefined }));
+      expect(JSON.stringify(linesWithoutIds)).not.to.contain('ada');
     });
   }
 

@@ -14,7 +14,8 @@ local variables = {
 
 -- The headers that the relay reads.
 local asked = {
-  "authorization", "cookie", "origin", "accept", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose", "purpose",
+  "authorization", "cookie", "origin", "accept", "range", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest",
+  "sec-purpose", "purpose",
 }
 
 -- Headers that apply to a single connection, and headers that HAProxy sets.

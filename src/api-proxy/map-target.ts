@@ -59,6 +59,22 @@ export function mapLocation(location: string, from: URL, base: URL, mounted: URL
   return mounted.href + rest + target.search + target.hash;
 }
 
+/**
+ * Maps the target of a redirect like `mapLocation`, even if the server names itself with the other scheme. A server
+ * behind a proxy can only guess the scheme of its own address: some servers combine `X-Forwarded-Proto` with their own
+ * host, others ignore it and redirect a page from https to http. The default ports of the two schemes may belong to
+ * different servers, so there only http is corrected.
+ *
+ * @param base has the right scheme
+ */
+export function mapGuessedLocation(location: string, from: URL, base: URL, mounted: URL): string | undefined {
+  const target = URL.parse(location, from);
+  if (target?.host !== base.host) return undefined;
+  if (target.protocol === 'http:' || (target.protocol === 'https:' && base.port !== ''))
+    target.protocol = base.protocol;
+  return mapLocation(target.href, from, base, mounted);
+}
+
 /** Returns the part of a path after the prefix. Undefined if the path is neither at nor below the prefix. */
 function pathBelow(path: string, prefix: string): string | undefined {
   const rest = path.slice(prefix.length);

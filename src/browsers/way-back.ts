@@ -12,11 +12,16 @@ import { ownPrefix } from '../paths.ts';
  */
 export function wayBackTo(target: string, origin: string): string {
   const [path = ''] = target.split('?', 1);
-  const shortEnough = [target, path].find((one) => one.length <= limits.wayBackLength) ?? '/';
-  const url = URL.parse(origin + (shortEnough.startsWith('/') ? encodeBytes(shortEnough) : '/'));
-  if (url?.origin !== origin || isRelayPath(url.pathname)) return '/';
+  return findWayBack(target, origin) ?? findWayBack(path, origin) ?? '/';
+}
+
+/** The way back to the whole target. Undefined if `wayBackTo` would lead elsewhere. */
+export function findWayBack(target: string, origin: string): string | undefined {
+  if (target.length > limits.wayBackLength || !target.startsWith('/')) return undefined;
+  const url = URL.parse(origin + encodeBytes(target));
+  if (url?.origin !== origin || isRelayPath(url.pathname)) return undefined;
   const way = url.href.slice(origin.length);
-  return way.length <= limits.wayBackLength ? way : '/';
+  return way.length <= limits.wayBackLength ? way : undefined;
 }
 
 /**

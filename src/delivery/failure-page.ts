@@ -73,7 +73,7 @@ export function answerWithPage(
   pages: Pages,
   { login, back }: { readonly login?: Markup | undefined; readonly back?: Markup | undefined } = {},
 ): void {
-  const heading = headingOfFailure(failure.code);
+  const heading = headingOfFailure(failure.code, ctx.state.by === 'cookie');
   const hasLinks = login !== undefined || back !== undefined;
   const main = html`<h1>${pages.text(heading)}</h1>
 ${pages.whatHappened(failure)}

@@ -19,6 +19,8 @@ const labels = {
   heading_upstream_unreachable: 'The page does not answer',
   heading_upstream_timeout: 'The page does not answer',
   heading_streams_full: 'Too busy at the moment',
+  heading_upload_too_large: 'The upload is too large',
+  heading_page_failed: 'The page cannot be shown',
   logged_in_as: 'You are logged in as {person}.',
   log_in_again: 'Log in again',
   log_in_otherwise: 'Log in with another account',
@@ -181,9 +183,11 @@ export function keyOfFailure({ code, detail }: RelayError): string | undefined {
   return key in pageTexts ? key : undefined;
 }
 
-export function headingOfFailure(code: FailureCode): Label {
+/** @param isLoggedIn whether the failure is none of a login, because the person is logged in already */
+export function headingOfFailure(code: FailureCode, isLoggedIn = false): Label {
   const key = `heading_${code}`;
-  return isLabel(key) ? key : 'heading_failed';
+  if (isLabel(key)) return key;
+  return isLoggedIn ? 'heading_page_failed' : 'heading_failed';
 }
 
 function isLabel(key: string): key is Label {

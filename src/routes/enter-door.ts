@@ -2,7 +2,7 @@ import { type DoorHost, type DoorPlace, findPlace } from '../browsers/browser-do
 import { isFromOwnPage, mayComeFromForeignPage, opensPage } from '../browsers/browser-request.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
 import { showLoggedOut, showWayToLogin } from '../browsers/door-pages.ts';
-import { isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
+import { findWayBack, isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
 import { answerWithPage } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
 import { RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
@@ -51,14 +51,22 @@ export async function enterDoor(
     sendToLogin(host, ctx, beginLogin(host, ctx, wayBackTo(target, origin)));
     return undefined;
   }
-  const mayRenew = isPage && method === 'GET' && !isPlainRelayPath(target);
-  if (mayRenew && isDueForRenewal(host, ctx, entered)) {
-    sendToLogin(host, ctx, beginRenewal(host, ctx, entered, wayBackTo(target, origin)));
+  const mayRenew = isPage && method === 'GET' && !isPlainRelayPath(target) && !isPartial(ctx);
+  // Not if the query is too long to be kept, because it may be the answer of another server, or the state of the page.
+  const wayBack = mayRenew ? findWayBack(target, origin) : undefined;
+  if (wayBack !== undefined && isDueForRenewal(host, ctx, entered)) {
+    sendToLogin(host, ctx, beginRenewal(host, ctx, entered, wayBack));
     return undefined;
   }
   recordCaller(ctx, entered, 'cookie');
   return entered;
 }
+
+/**
+ * Whether a request asks for a part of a file. Browsers ask so for the rest of a download or of a PDF, with the other
+ * headers of the page, and take the answer to the login for the file.
+ */
+const isPartial = (ctx: Context): boolean => ctx.get('Range') !== '';
 
 /**
  * Whether to send the browser to the provider again, which says who the person is and whether they may still log in.
@@ -169,6 +177,7 @@ const notRepairedByLogin: readonly string[] = [
   'not_ready',
   'path_refused',
   'upload_too_large',
+  'request_timeout',
   'method_not_allowed',
   'websocket_unsupported',
   'request_unknown',

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { mapApplicationTarget, mapLocation } from '../api-proxy/map-target.ts';
+import { mapApplicationTarget, mapGuessedLocation } from '../api-proxy/map-target.ts';
 import {
   applicationRequestHeaders,
   browserResponseHeaders,
@@ -155,7 +155,7 @@ function createRulesForPrograms(resource: Resource, upstream: Upstream): PassRul
 
   /** The public address of a redirect: the server may name itself by its own address or by the public one. */
   const publicLocation = (location: string, url: URL) =>
-    mapLocation(location, url, way.url, publicUrl) ?? mapLocation(location, url, publicUrl, publicUrl);
+    mapGuessedLocation(location, url, way.url, publicUrl) ?? mapGuessedLocation(location, url, publicUrl, publicUrl);
 
   return {
     requireTarget: (ctx) => requireTarget(ctx, way),
@@ -185,6 +185,11 @@ function createRulesForPrograms(resource: Resource, upstream: Upstream): PassRul
 function createRulesForBrowsers(resource: Resource, upstream: Upstream): PassRules {
   const publicUrl = new URL(resource.url);
   const base = new URL(upstream.url);
+
+  /** The public address of a redirect, if it leads to the application. */
+  const publicLocation = (location: string, url: URL) =>
+    mapGuessedLocation(location, url, base, publicUrl) ?? mapGuessedLocation(location, url, publicUrl, publicUrl);
+
   return {
     requireTarget(ctx) {
       const target = ctx.originalUrl.startsWith('/') ? mapApplicationTarget(ctx.url, base) : undefined;
@@ -206,7 +211,7 @@ function createRulesForBrowsers(resource: Resource, upstream: Upstream): PassRul
     failureInsteadOf: (status) => (isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined),
     headersToPass(received, url) {
       const { location } = received;
-      const target = location && (mapLocation(location, url, base, publicUrl) ?? location);
+      const target = location && (publicLocation(location, url) ?? location);
       return { ...browserResponseHeaders(received, isRelayCookie), ...(target && { location: target }) };
     },
   };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mapLocation, mapTarget } from '../../src/api-proxy/map-target.ts';
+import { mapGuessedLocation, mapLocation, mapTarget } from '../../src/api-proxy/map-target.ts';
 
 const base = new URL('https://api.example/v3/');
 const mapped = (target: string) => mapTarget(target, '/api/github/', base)?.href;
@@ -98,6 +98,38 @@ describe('a redirect of the API', () => {
       '\\\\evil.example/v3/',
     ]) {
       expect(relayed(location), location).to.equal(undefined);
+    }
+  });
+});
+
+describe('a redirect of a server that guesses the scheme of its address', () => {
+  const mounted = new URL('https://notes.example.com/mcp');
+  const relayed = (base: string, location: string) =>
+    mapGuessedLocation(location, new URL('/mcp', base), new URL('/mcp', base), mounted);
+
+  it('leads through the relay', () => {
+    for (const [base, location] of [
+      ['http://127.0.0.1:9000', 'https://127.0.0.1:9000/mcp/?a#b'],
+      ['https://127.0.0.1:9000', 'http://127.0.0.1:9000/mcp/?a#b'],
+      ['https://notes.example.com', 'http://notes.example.com/mcp/?a#b'],
+      ['https://notes.example.com', 'http://notes.example.com:80/mcp/?a#b'],
+      ['http://127.0.0.1:9000', '/mcp/?a#b'],
+    ] as const) {
+      expect(relayed(base, location), location).to.equal(`${mounted.href}/?a#b`);
+    }
+  });
+
+  it('has no target if it leads to another server', () => {
+    for (const [base, location] of [
+      // At the default ports, the server with https may be another one, and may be the reason for the redirect.
+      ['http://nas.local', 'https://nas.local/mcp/'],
+      ['http://127.0.0.1:9000', 'https://127.0.0.1/mcp/'],
+      ['http://127.0.0.1:9000', 'ftp://127.0.0.1:9000/mcp/'],
+      ['http://127.0.0.1:9000', 'https://user@127.0.0.1:9000/mcp/'],
+      ['http://127.0.0.1:9000', 'https://127.0.0.1:9000/other'],
+      ['https://notes.example.com', 'http://evil.example/mcp/'],
+    ] as const) {
+      expect(relayed(base, location), location).to.equal(undefined);
     }
   });
 });

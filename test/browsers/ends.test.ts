@@ -45,6 +45,23 @@ describe('a browser that is logged in at a resource', () => {
     expect(person.trail.filter((address) => address.includes('/door/board'))).to.have.length(2);
   });
 
+  it('is not renewed at an address whose query is too long to be kept, but at the next page', async () => {
+    relay().ahead = 5 * minute;
+    const address = `/callback?code=${'c'.repeat(1000)}`;
+    expect((await person.visit(board + address)).text).to.equal(`42 at ${address} with `);
+    expect(person.logins).to.equal(1);
+    expect((await person.visit(`${board}/next`)).text).to.equal('42 at /next with ');
+    expect(person.logins).to.equal(2);
+  });
+
+  it('is not renewed by a request for the rest of a file', async () => {
+    relay().ahead = 5 * minute;
+    expect((await person.visit(`${board}/file`, navigationWith('Range', 'bytes=9-'))).status).to.equal(200);
+    expect(person.logins).to.equal(1);
+    await person.visit(`${board}/file`);
+    expect(person.logins).to.equal(2);
+  });
+
   it('goes on until its lifetime is over if the provider is down, and is not asked at each page', async () => {
     relay().provider.onToken = reset;
     relay().ahead = 6 * minute;

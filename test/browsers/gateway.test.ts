@@ -192,6 +192,11 @@ describe('an application behind the relay, in a browser', () => {
       [`http://127.0.0.1:${port}/x?y#z`, `${wiki}/x?y#z`],
       ['/login', `${wiki}/login`],
       ['next', `${wiki}/dir/next`],
+      // An application behind a proxy may guess the scheme of its address.
+      [wiki.replace('https:', 'http:'), `${wiki}/`],
+      [`${wiki.replace('https:', 'http:')}:80/x?y#z`, `${wiki}/x?y#z`],
+      [`https://127.0.0.1:${port}/x`, `${wiki}/x`],
+      [`${wiki}/x`, `${wiki}/x`],
       ['https://elsewhere.example/x', 'https://elsewhere.example/x'],
       ['//elsewhere.example/x', '//elsewhere.example/x'],
     ] as const) {
@@ -300,6 +305,17 @@ describe('an application behind the relay, in a browser', () => {
     expect(page.status).to.equal(502);
     expect(`${page.body}`).to.include('<h1>').and.not.include('Log in again');
     expect((await person.open(`${wiki}/`, fetching)).headers['content-type']).to.include('json');
+  });
+
+  it('is a page that speaks of no login if the relay does not pass a request on', async () => {
+    const upload: Headers = [...own, ['Origin', wiki], ['Content-Length', `${65 * 1024 * 1024}`]];
+    const tooLarge = await person.open(`${wiki}/`, upload, 'POST');
+    expect(tooLarge.status).to.equal(413);
+    expect(`${tooLarge.body}`).to.include('<h1>The upload is too large').and.not.include('Log in again');
+    const refused = await person.open(`${wiki}/`, [...own, ['Origin', wiki]], 'TRACE');
+    expect(refused.status).to.equal(405);
+    expect(`${refused.body}`).to.include('<h1>The page cannot be shown').and.not.include('Log in again');
+    expect(got).to.deep.equal([]);
   });
 
   it('streams events until the login ends by a logout, by the end of the cookie, or by a reload', async () => {

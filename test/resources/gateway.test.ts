@@ -436,6 +436,9 @@ describe('the answer of a server behind the gateway', () => {
       ['/mcp/a?b#c', `${urls.notes}/a?b#c`],
       [`${at}/mcp`, urls.notes],
       [`${urls.notes}/next`, `${urls.notes}/next`],
+      // A server behind a proxy may guess the scheme of its address.
+      [`${at.replace('http:', 'https:')}/mcp/`, `${urls.notes}/`],
+      [`${urls.notes.replace('https:', 'http:')}/next`, `${urls.notes}/next`],
       ['b', undefined],
       ['/mcpx', undefined],
       [`${at}/admin`, undefined],

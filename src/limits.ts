@@ -112,6 +112,8 @@ export const limits = {
   streamHeadSize: 64 * 1024,
   /** The time for the rest of an answer after its token has expired. */
   answerAfterTokenTime: 600_000,
+  /** The bytes that a client may send before its WebSocket is open. It should send none. */
+  earlyWebSocketSize: 64 * 1024,
   /** The time in which a server can still send after its client has closed its side of a WebSocket. */
   halfClosedTime: 10_000,
   /** The time over which the ends of listening streams are spread while the relay stops. */

@@ -9,7 +9,7 @@ import { type Agents, type ConnectionPool, onceConnectionReady, openRequest } fr
 import { cannotHaveBody, framingHeaders } from './framing.ts';
 import type { StreamedRequest, StreamedResponse } from './messages.ts';
 import type { ClientsTurn, TransferTimeout } from './timeouts.ts';
-import { Tunnel } from './websocket-tunnel.ts';
+import { EarlyBytes, Tunnel } from './websocket-tunnel.ts';
 
 /** A call with streamed bodies, which may need several attempts. */
 export interface StreamedCall {
@@ -46,6 +46,8 @@ export class Transfer {
   /** Bytes of the response's body that are not written yet. */
   #unwritten: Buffer[] = [];
   #tunnel: Tunnel | undefined;
+  /** What the client of a WebSocket sends before the tunnel starts. */
+  #early: EarlyBytes | undefined;
   /** The code and reason that the client of a WebSocket is told at its end. */
   #closing: Closing | undefined;
   #endedFirst: 'client' | 'upstream' = 'upstream';
@@ -65,7 +67,8 @@ export class Transfer {
     this.#call = call;
     this.#pool = pool;
     this.#attempts = [...call.attempts];
-    const { client } = call.request;
+    const { client, webSocket } = call.request;
+    if (webSocket) this.#early = new EarlyBytes(webSocket.connection, () => this.#fail('upload_too_large'));
     // This runs before other listeners, so that the record of the request contains the call that it ends.
     client.prependOnceListener('close', this.#onClientGone);
     // A write to a client that has just gone fails. Without a listener, that would end the process.
@@ -216,6 +219,7 @@ export class Transfer {
     }
     this.#incoming = incoming;
     this.#timeout?.onAnswered();
+    this.#early?.take();
     incoming.on('error', (error) => this.#fail('provider_unreachable', errorCode(error)));
     const hasBody = !cannotHaveBody(this.#call.request.method, status);
     const response = { status, headers, hasBody, send: () => this.#sendToClient(), discard: () => this.#discardRest() };
@@ -270,7 +274,7 @@ export class Transfer {
   #beginWebSocket(): void {
     this.#receiver = 'client';
     if (this.#ending !== undefined) this.#endClient(this.#ending);
-    else this.#tunnel?.start();
+    else this.#tunnel?.start(this.#early?.take() ?? Buffer.alloc(0));
   }
 
   /** Writes the body to the client. The client's response ends complete or broken, as the server's does. */
@@ -381,6 +385,7 @@ export class Transfer {
   #stop(ending: 'complete' | RelayError): void {
     this.#ending = ending;
     this.#timeout?.stop();
+    this.#early?.take();
     this.#call.request.client.off('close', this.#onClientGone).off('drain', this.#onClientDrained);
     // The rest of an upload stays unread.
     this.#upload?.off('data', this.#onUploadChunk).pause();

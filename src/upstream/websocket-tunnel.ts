@@ -13,6 +13,37 @@ export interface TunnelObserver {
 }
 
 /**
+ * The bytes that a client sends before it knows that there is a WebSocket, although it has to wait. They are read at
+ * once, because a client that closes behind unread bytes would not be noticed, and would keep its place until the server
+ * answers.
+ *
+ * @see RFC 6455 §4.1
+ */
+export class EarlyBytes {
+  readonly #client: Duplex;
+  readonly #onTooMany: () => void;
+  #held: Buffer[] = [];
+  #size = 0;
+  readonly #hold = (bytes: Buffer) => {
+    this.#held.push(bytes);
+    this.#size += bytes.length;
+    if (this.#size > limits.earlyWebSocketSize) this.#onTooMany();
+  };
+
+  constructor(client: Duplex, onTooMany: () => void) {
+    this.#client = client;
+    this.#onTooMany = onTooMany;
+    client.on('data', this.#hold);
+  }
+
+  /** Stops reading. @returns the bytes; at a second call, none */
+  take(): Buffer {
+    this.#client.off('data', this.#hold).pause();
+    return Buffer.concat(this.#held.splice(0));
+  }
+}
+
+/**
  * A client and a server whose connections have switched to WebSocket. The bytes of one side reach the other. Each side
  * is read only as fast as the other one takes what was read.
  */
@@ -40,11 +71,14 @@ export class Tunnel {
     server.on('error', (error) => observer.onBroken(error)).once('close', () => observer.onBroken());
   }
 
-  /** Lets bytes pass in both directions. */
-  start(): void {
+  /** Lets bytes pass in both directions. @param early what the client has sent before */
+  start(early: Buffer): void {
     this.#client.on('data', this.#sendToServer).on('drain', () => this.#server.resume());
     this.#server.on('data', (bytes: Buffer) => this.#sendToClient(bytes)).on('drain', () => this.#client.resume());
     this.#client.once('end', () => this.#onClientEnd());
+    this.#client.resume();
+    // This pauses the client again if the server does not take so much at once.
+    if (early.length > 0) this.#sendToServer(early);
   }
 
   /**

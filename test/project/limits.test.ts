@@ -64,6 +64,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   streamHeadTime: 'time until a server behind the gateway answers',
   streamHeadSize: 'the headers of an answer through the gateway',
   answerAfterTokenTime: 'time that an answer through the gateway may continue after its token has ended',
+  earlyWebSocketSize: 'bytes that a client may send before its WebSocket is open',
   halfClosedTime: 'time for a server to end a WebSocket whose client has closed its side',
   stopListeningTime: 'time over which event streams and WebSockets end while the relay stops',
   apiResponseSize: "body of a response of the provider's API",

@@ -77,7 +77,7 @@ describe('a WebSocket through the gateway', () => {
   });
 
   it('passes no byte of either side before the 101, and all of them after it, in order', async () => {
-    const early = Array.from({ length: 30_000 }, (_, index) => `frame ${index},`).join('');
+    const early = Array.from({ length: 5_000 }, (_, index) => `frame ${index},`).join('');
     const client = await sockets.connect();
     client.say(opening(token) + early);
     const behind = await sockets.behind();
@@ -91,10 +91,39 @@ describe('a WebSocket through the gateway', () => {
     expect([behind.heard(), client.heard]).to.deep.equal([head, '']);
     behind.socket.write(`${switching()}at once`);
     await client.hear('at once');
-    await behind.hear('frame 29999,');
+    await behind.hear('frame 4999,');
     expect(behind.heard()).to.equal(head + early);
     expect(client.heard.split('\r\n\r\n')[1]).to.equal('at once');
   });
+
+  it('is refused if the client sends 64 KiB before the 101, and gives its place back', async () => {
+    const client = await sockets.connect();
+    client.say(opening(token) + 'a'.repeat(64 * 1024 + 1));
+    const behind = await sockets.behind();
+    await client.closed;
+    expect(client.heard).to.match(/^HTTP\/1\.1 413 /);
+    await behind.closed;
+    await eventually(async () => {
+      expect(relay().lines.at(-1)).to.include({ action: 'gateway', outcome: 'upload_too_large', ended: 'limit' });
+    });
+  });
+
+  for (const [what, early] of [
+    ['', ''],
+    [', even if it has sent bytes before that', 'frame 1'],
+  ] as const) {
+    it(`gives its place back as soon as the client closes before the 101${what}`, async () => {
+      const client = await sockets.connect();
+      client.say(opening(token) + early);
+      const behind = await sockets.behind();
+      await behind.hear('\r\n\r\n');
+      client.socket.end();
+      await behind.closed;
+      await eventually(async () => {
+        expect(relay().lines.at(-1)).to.include({ action: 'gateway', outcome: 'client_gone', ended: 'client' });
+      });
+    });
+  }
 
   it('is refused as any request is, by an answer that ends the connection, whatever follows', async () => {
     const closed = await serveTcp(() => {});

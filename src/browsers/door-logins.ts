@@ -4,7 +4,7 @@ import { type Clock, clockSkew } from '../clock.ts';
 import { RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { atDoor, createLoginCookies } from '../login/cookies.ts';
-import { deriveCodeChallenge, deriveLoginParts } from '../login/pkce.ts';
+import { browserSecretLength, deriveCodeChallenge, deriveLoginParts } from '../login/pkce.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { KeyRing } from '../sealing/keys.ts';
@@ -12,7 +12,6 @@ import { createSeal } from '../sealing/seal.ts';
 import { times } from '../times.ts';
 import { isHttps } from '../urls.ts';
 
-const secretLength = 32;
 /** Milliseconds. A browser that needs a login so soon after the last one refuses the cookie. */
 const finishedTime = 60_000;
 
@@ -104,7 +103,7 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
   return {
     /** Begins a login, and sets its cookies. @returns the challenge, which identifies it */
     begin(ctx: Context, { wayBack, renews }: Omit<DoorLogin, 'at'>): string {
-      const secret = randomBytes(secretLength);
+      const secret = randomBytes(browserSecretLength);
       const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
       const at = now();
       const sealed = seal.seal(

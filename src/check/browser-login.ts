@@ -5,6 +5,7 @@ import Koa from 'koa';
 import { createDoorLogins } from '../browsers/door-logins.ts';
 import type { ResourceConfig } from '../config/config.ts';
 import type { RequestState } from '../http/context.ts';
+import { idPrefixForm } from '../login/cookies.ts';
 import { doorPaths, doorStartPath, ownPrefix, pathOfAnswer, pathOfCheck } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/resource-metadata.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
@@ -167,11 +168,13 @@ function judgeCookies(resource: ResourceConfig, { headers }: UpstreamResponse): 
   );
 }
 
+const idAtEnd = new RegExp(`_${idPrefixForm}$`);
+
 /** Reduces cookies to what two logins at the same path share: the name without its id, and the sorted attributes. */
 const comparableCookies = (cookies: readonly string[]) =>
   cookies.map((cookie) => {
     const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
-    const name = pair.replace(/=.*/, '').replace(/_[0-9a-f]{16}$/, '_');
+    const name = pair.replace(/=.*/, '').replace(idAtEnd, '_');
     return [name, ...attributes.map((attribute) => attribute.toLowerCase()).sort()].join('; ');
   });
 

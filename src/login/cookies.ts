@@ -3,6 +3,7 @@ import type { Context } from '../http/context.ts';
 import { type CookieKind, createCookieWriter, readCookies } from '../http/cookies.ts';
 import { limits } from '../limits.ts';
 import { times } from '../times.ts';
+import { browserSecretLength } from './pkce.ts';
 
 /** The most cookies that one response clears. */
 const mostCleared = 20;
@@ -13,12 +14,12 @@ const finishedName = 'finished';
 const timeMark = 't';
 const finishedTimeForm = /^t(\d{1,15})\./;
 const idPrefixLength = 8;
-const idPrefixForm = '[0-9a-f]{16}';
+/** The beginning of a login's id in the names and values of cookies, as the source of a regular expression. */
+export const idPrefixForm = '[0-9a-f]{16}';
 const finishedId = new RegExp(`^${idPrefixForm}$`);
-const secretLength = 32;
 const partLength = 700;
 // `keptRequestLength` in limits.ts fits into 8 parts, so an index has one digit.
-const partForm = /^(?<id>[0-9a-f]{16})\.(?<index>[0-7])\.(?<text>[\w-]+)$/;
+const partForm = new RegExp(`^(?<id>${idPrefixForm})\\.(?<index>[0-7])\\.(?<text>[\\w-]+)$`);
 
 /** A kind of logins whose cookies a browser holds. */
 interface LoginKind {
@@ -72,7 +73,7 @@ export function createLoginCookies(secure: boolean, { kind, most, mostInline, sh
   function readSecret(value: string): Buffer | undefined {
     const [text = ''] = value.split('.', 1);
     const secret = Buffer.from(text, 'base64url');
-    const isWellFormed = secret.length === secretLength && secret.toString('base64url') === text;
+    const isWellFormed = secret.length === browserSecretLength && secret.toString('base64url') === text;
     const longest = text.length + (mostInline === 0 ? 0 : 1 + mostInline);
     return isWellFormed && value.length <= longest ? secret : undefined;
   }

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 
+/** The bytes of the secret in the cookie of the browser, from which the parts of a login are derived. */
+export const browserSecretLength = 32;
 const idLength = 16;
 const verifierLength = 32;
 

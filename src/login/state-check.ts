@@ -7,10 +7,8 @@ import { hasRelayCookie } from '../http/cookies.ts';
 import { times } from '../times.ts';
 import { isHttps } from '../urls.ts';
 import { createLoginCookies } from './cookies.ts';
-import { deriveLoginParts } from './pkce.ts';
+import { browserSecretLength, deriveLoginParts } from './pkce.ts';
 import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
-
-const browserSecretLength = 32;
 
 export type LoginProtection = ReturnType<typeof createLoginProtection>;
 

@@ -30,13 +30,15 @@ export function forbidReading(ctx: Context): void {
 }
 
 /**
- * Lets every page read a response without credentials. The response must be the same for all, because a cache may
- * repeat it.
+ * Lets every page read a response that caches may keep. The response must be the same for all pages. Its headers are
+ * the same as well, because browsers would refuse a cached answer that names the origin of its first reader.
  */
 export function makePublic(ctx: Context): void {
-  ctx.set(allowOrigin, '*');
-  ctx.remove(allowCredentials);
+  for (const header of ctx.res.getHeaderNames()) {
+    if (header.startsWith('access-control-')) ctx.remove(header);
+  }
   ctx.remove('Vary');
+  ctx.set(allowOrigin, '*');
 }
 
 /** Which pages may read a response. */

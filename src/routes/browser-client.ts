@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Middleware } from 'koa';
 import type { Context } from '../http/context.ts';
+import { makePublic } from '../http/cors.ts';
 import { redirect } from '../http/redirect.ts';
 import { isShortHeader } from '../http/request-guards.ts';
 import { paths } from '../paths.ts';
@@ -34,15 +35,10 @@ export const clientFiles: Readonly<Record<string, Middleware>> = {
   },
 };
 
-/**
- * Lets every page read an answer. The answer names no origin, because a cache that ignores `Vary` would give it to
- * pages of other origins.
- */
+/** Lets every page load an answer. */
 function allowAllPages(ctx: Context): void {
-  for (const header of ctx.res.getHeaderNames()) {
-    if (header.startsWith('access-control-')) ctx.remove(header);
-  }
-  ctx.set({ 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' });
+  makePublic(ctx);
+  ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
 }
 
 /** Serves a file that changes only with a release. @param encodings its compressed forms, the smallest first */

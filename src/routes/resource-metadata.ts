@@ -34,7 +34,6 @@ export function resourceMetadata(
     resource_name: name,
   };
   return async (ctx) => {
-    // A cached answer must not name the origin of its first reader, because browsers would refuse it to all others.
     makePublic(ctx);
     ctx.set('Cache-Control', 'public, max-age=60');
     ctx.body = metadata;

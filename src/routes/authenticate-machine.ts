@@ -64,8 +64,8 @@ function expectNoPage(ctx: Context): void {
 
 /** The failure of a client that is no machine. Only a known client learns why; for others, the secret is wrong. */
 function failureOfOtherClient({ frontEnds }: Served, { name = '' }: ClaimedCredentials): RelayError {
-  const mayBeExpired = true;
-  const find = () => frontEnds.requireForClient(name, () => undefined, mayBeExpired);
+  const evenIfExpired = true;
+  const find = () => frontEnds.requireForClient(name, () => undefined, evenIfExpired);
   const isKnown = undefinedIfFailed(find) !== undefined;
   const detail = 'Only machines get tokens with client_credentials: front ends with kind: machine.';
   return isKnown ? new RelayError('client_unauthorized', { detail }) : new RelayError('machine_secret_wrong');

@@ -23,14 +23,14 @@ export interface EndpointRequest extends Place {
  *
  * @param serve answers a front end
  * @param serveMachine answers a machine
- * @param mayBeExpired whether the `client_id` of an unregistered client may have expired
+ * @param evenIfExpired whether the `client_id` of an unregistered client may have expired
  * @see RFC 6749 §3.2.1, RFC 9700 §2.6
  */
 export function frontEndEndpoint(
   served: Served,
   serve: (request: EndpointRequest) => Promise<void>,
   serveMachine: (request: MachineRequest) => Promise<void> | void,
-  mayBeExpired = false,
+  evenIfExpired = false,
 ): Handler {
   const { registration, frontEnds, grants } = served;
   return async (ctx: Context) => {
@@ -47,7 +47,7 @@ export function frontEndEndpoint(
     const id = readPublicClientId(ctx.req.headersDistinct['authorization'] ?? [], parameters);
     if (id === undefined) throw new RelayError('client_id_wrong');
     const readRedirectUri = (candidate: FrontEnd) => grants.readRedirectUri(parameters, candidate);
-    const frontEnd = frontEnds.requireForClient(id, readRedirectUri, mayBeExpired);
+    const frontEnd = frontEnds.requireForClient(id, readRedirectUri, evenIfExpired);
     ctx.state.frontEnd = frontEnd.name;
     // From here on, only pages of the named front end may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));

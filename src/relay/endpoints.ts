@@ -59,11 +59,13 @@ export function createEndpoints(dependencies: EndpointDependencies): readonly En
   const byCallbackPath = Map.groupBy(servedPaths, ({ callbackPath }) => callbackPath);
   return [
     ...commonEndpoints(dependencies),
-    ...(sessionRequests ? sessionEndpoints(dependencies, sessionRequests) : refusedSessionEndpoints(dependencies)),
+    ...(sessionRequests ? sessionEndpoints(dependencies, sessionRequests) : []),
     ...createCmsStart(dependencies),
     ...resourceEndpoints(dependencies),
     ...[...byCallbackPath].map(([path, pathsThere]) => callbackEndpoint(path, pathsThere)),
     ...servedPaths.flatMap((path) => registrationEndpoints(path, dependencies)),
+    // Last, because without sessions a provider may be called `session` or `logout`.
+    ...(sessionRequests ? [] : refusedSessionEndpoints(dependencies)),
   ];
 }
 

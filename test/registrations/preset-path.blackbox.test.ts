@@ -56,4 +56,17 @@ describe('a relay with flags and a preset', () => {
     await relay.stop();
     expect(request.searchParams.get('redirect_uri')).to.match(/\/auth\/github\/callback$/);
   });
+
+  it('leaves the paths of sessions to registrations, unless a front end has sessions', async () => {
+    const entry = '{ provider: github, client-id: x, client-secret: secret-of-the-client }';
+    const relay = await startRelayWith(
+      `port: 0\nbase-url: ${baseUrl}\nproviders: { session: ${entry} }\nfront-ends: { refresh: { origin: https://app.example } }`,
+    );
+    for (const start of ['/auth/session', '/auth/session/refresh']) {
+      expect(expectRedirect(await relay.get(start)).searchParams.get('client_id')).to.equal('x');
+    }
+    const { status, body } = await relay.get('/auth/logout');
+    await relay.stop();
+    expect([status, JSON.parse(`${body}`).error]).to.deep.equal([400, 'client_unknown']);
+  });
 });

@@ -102,10 +102,15 @@ export function createDoor(
       throw new RelayError(reason === 'token_end' ? 'resource_token_expired' : 'resource_token_invalid');
     },
     whyClosedTo,
-    /** Whether the current keys open a token at this door, and the rules have not changed since it was issued. */
-    isGrantedNow(token: string): boolean {
+    /**
+     * Reads the content of a token that may stay open, even if it has ended.
+     *
+     * @returns undefined if the current keys do not open the token at this door, or the rules have changed since it was
+     *   issued
+     */
+    readIfGrantedNow(token: string): AccessTokenContent | undefined {
       const opened = by.tokens.open(token, resource);
-      return opened !== undefined && !haveRulesChanged(opened);
+      return opened === undefined || haveRulesChanged(opened) ? undefined : opened;
     },
     /** A name for the person of a token, the same at all doors of one provider; for a machine, its `sub`. */
     holderName: ({ sub, credential }: Pick<AccessTokenContent, 'sub' | 'credential'>): string =>

@@ -14,13 +14,18 @@ const sweepInterval = 1_000;
 /** A request to a server behind the gateway, until its response is complete. */
 export interface Stream {
   door: Door;
-  readonly opened: AccessTokenContent;
+  opened: AccessTokenContent;
   /** Whether it waits for events. If so, it ends when its token expires, and early in a stop. */
   isListening: boolean;
   /** Whether a browser sends it. Its requests count for the person only, because a page loads many files at once. */
   readonly isOfBrowser?: boolean;
-  /** Whether a door that a reload has created still admits the request. */
-  mayStayAt(door: Door): boolean;
+  /**
+   * Reads the token of the request again, at a door that a reload has created. The content may be another one, because
+   * the reload may have made the lifetime of cookies shorter.
+   *
+   * @returns undefined if the request may not stay
+   */
+  readAgainAt(door: Door): AccessTokenContent | undefined;
   end(why: Cut): void;
 }
 
@@ -80,8 +85,13 @@ export function createStreams() {
   function moveToNewDoor(stream: Stream): void {
     if (doors === undefined) return;
     const door = doors.get(stream.door.key);
-    if (door !== undefined && stream.mayStayAt(door)) stream.door = door;
-    else stream.end('reload');
+    const opened = door && stream.readAgainAt(door);
+    if (door === undefined || opened === undefined) {
+      stream.end('reload');
+      return;
+    }
+    stream.door = door;
+    stream.opened = opened;
   }
 
   /** Counts a stream, and lets each sweep examine it. The stream ends at once if it began too late for a reload or a stop. */

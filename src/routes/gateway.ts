@@ -61,7 +61,7 @@ export interface GatewayContext {
 }
 
 /** A request to which a door has opened. */
-interface Entry extends Pick<Stream, 'door' | 'opened' | 'mayStayAt'> {
+interface Entry extends Pick<Stream, 'door' | 'opened' | 'readAgainAt'> {
   /** Whether the cookie of a browser opened the door. Otherwise, the token of a program did. */
   readonly isOfBrowser: boolean;
 }
@@ -115,7 +115,7 @@ async function enterByToken(ctx: Context, doors: Doors): Promise<Entry> {
   const token = requireToken(ctx);
   const entered = await enter(doors, token);
   recordCaller(ctx, entered);
-  return { ...entered, isOfBrowser: false, mayStayAt: (doorAfterReload) => doorAfterReload.isGrantedNow(token) };
+  return { ...entered, isOfBrowser: false, readAgainAt: (doorAfterReload) => doorAfterReload.readIfGrantedNow(token) };
 }
 
 /** Opens a door to a token or a cookie. @returns undefined if the browser was sent to the login */
@@ -124,8 +124,8 @@ async function enterByTokenOrCookie(host: DoorHost, ctx: Context): Promise<Entry
   if (entered === undefined) return undefined;
   const isOfBrowser = ctx.state.by === 'cookie';
   const token = isOfBrowser ? (host.cookies.get(ctx) ?? '') : requireToken(ctx);
-  const mayStayAt = (doorAfterReload: Door) => doorAfterReload.isGrantedNow(token);
-  return { ...entered, isOfBrowser, mayStayAt };
+  const readAgainAt = (doorAfterReload: Door) => doorAfterReload.readIfGrantedNow(token);
+  return { ...entered, isOfBrowser, readAgainAt };
 }
 
 /** The rules by which requests and their responses pass, for programs or for browsers. */

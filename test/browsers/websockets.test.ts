@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { navigationWith } from '../harness/browser/fake-browser.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { type Serving, serveTcp } from '../harness/provider/serve.ts';
+import type { Settings } from '../harness/relay/relay-of-file.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { accept, closing, frame, listenFor, opening, switching } from '../resources/support/websocket-relay.ts';
 import { board, type DoorBrowser, doorRelay, wiki } from './support/door-relay.ts';
@@ -33,15 +34,18 @@ describe('a WebSocket of a page, at an application behind the relay', () => {
     });
   });
   after(async () => await server.close());
-  beforeEach(async () => {
+  const settings = (browser = 'true'): Settings => {
     const upstream = `upstream: 'http://127.0.0.1:${server.port}/'`;
-    await relay().restart({
+    return {
       relay: `resources:
-  wiki: { url: ${wiki}/, ${upstream}, browser: true }
+  wiki: { url: ${wiki}/, ${upstream}, browser: ${browser} }
   board: { url: ${board}/, ${upstream}, browser: true }
 `,
       frontEnds: '  app: { origin: https://app.example, token-delivery: code, resources: [wiki] }\n',
-    });
+    };
+  };
+  beforeEach(async () => {
+    await relay().restart(settings());
     relay().lines.length = 0;
     person = relay().person(relay().port);
     await person.visit(`${wiki}/`);
@@ -127,6 +131,16 @@ describe('a WebSocket of a page, at an application behind the relay', () => {
       const line = relay().lines.find(({ status }) => status === 101);
       expect(line).to.deep.include({ by: 'cookie', ended: 'logout', outcome: 'ok' });
     });
+  });
+
+  it('ends with its cookie, even if a reload has made the lifetime of cookies shorter', async () => {
+    const socket = await open();
+    await socket.say('a frame').hear('hello');
+    await relay().reload(settings('{ lifetime: 10, renew: 5 }'));
+    await socket.say('a frame').hear('hello', 2);
+    relay().ahead = 600_000;
+    await socket.closed;
+    expect(socket.heard.endsWith(closing(1008, 'token_end'))).to.equal(true);
   });
 
   it('of a browser that has disconnected leaves nothing behind', async () => {

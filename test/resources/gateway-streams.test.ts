@@ -445,14 +445,14 @@ describe('the time of the gateway', () => {
       whyClosedTo: async () => undefined,
       open: async () => opened,
       holderName: () => 'a',
-      isGrantedNow: () => true,
+      readIfGrantedNow: () => opened,
     };
     const pass = async (name: string, isListening: boolean) => {
       const stream: Stream = {
         door: { ...door, resource: { name } as never },
         opened,
         isListening,
-        mayStayAt: () => true,
+        readAgainAt: () => opened,
         end: (why) => ended.push(`${name} ${why}`),
       };
       const request = {

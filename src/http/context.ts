@@ -35,6 +35,10 @@ export type Action =
 export interface RequestState {
   requestId: string;
   query?: Query;
+  /** The cookies of the relay, each name with all its values. */
+  cookies?: ReadonlyMap<string, readonly string[]>;
+  /** Sends the body of another server's response. */
+  sendBody?: () => void;
   /** Undefined at an address that the relay does not have. */
   action?: Action | undefined;
   /** The name of the endpoint, in the log and in metrics. */

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { stringifySetCookie } from 'cookie';
 import type { Context } from './context.ts';
 
@@ -14,7 +13,6 @@ const nameMark = 'lr_';
 const securePrefix = '__Host-Http-';
 const startOfName = `(?:${securePrefix})?${nameMark}`;
 const noCookies: Cookies = new Map();
-const cookiesByRequest = new WeakMap<IncomingMessage, Cookies>();
 
 export type CookieWriter = ReturnType<typeof createCookieWriter>;
 
@@ -72,12 +70,11 @@ export function withoutRelayCookies(header = ''): string {
  * Reads the relay's cookies with all their values. The library's parser keeps only one value per name, and would hide a
  * cookie that a sibling domain planted.
  */
-export function readCookies({ req }: Context): Cookies {
+export function readCookies({ req, state }: Context): Cookies {
   const header = req.headers.cookie;
   if (header === undefined) return noCookies;
-  const cookies = cookiesByRequest.get(req) ?? parseCookies(header);
-  cookiesByRequest.set(req, cookies);
-  return cookies;
+  state.cookies ??= parseCookies(header);
+  return state.cookies;
 }
 
 /** Parses the pairs of a `Cookie` header that contain the mark: all of the relay's own, and perhaps a few others. */

@@ -14,6 +14,8 @@ const clientClosedRequest = 499;
 /** The parts of a request's state that its record leaves out or renames. */
 type UnrecordedState =
   | 'query'
+  | 'cookies'
+  | 'sendBody'
   | 'route'
   | 'startsLogin'
   | 'failure'

@@ -1,3 +1,4 @@
+import { createInFlight } from '../in-flight.ts';
 import { limits } from '../limits.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall, StreamedRequest } from '../upstream/messages.ts';
@@ -54,7 +55,7 @@ export type Streams = ReturnType<typeof createStreams>;
  */
 export function createStreams() {
   let client: UpstreamClient | undefined;
-  const streams = new Set<Stream>();
+  const streams = createInFlight<Stream>();
   /** The doors of the last reload, by key; undefined before the first reload. */
   let doors: ReadonlyMap<string, Door> | undefined;
   let isStopping = false;
@@ -103,13 +104,13 @@ export function createStreams() {
     // One timer for all streams, because a thousand timers would keep waking the process.
     sweepTimer ??= setInterval(() => {
       const endedInSweep = new Set<string>();
-      for (const one of streams) void endIfClosed(one, endedInSweep);
+      for (const one of streams.all()) void endIfClosed(one, endedInSweep);
     }, sweepInterval).unref();
   }
 
   function remove(stream: Stream): void {
-    streams.delete(stream);
-    if (streams.size > 0) return;
+    streams.remove(stream);
+    if (streams.count() > 0) return;
     clearInterval(sweepTimer);
     sweepTimer = undefined;
   }
@@ -151,23 +152,23 @@ export function createStreams() {
     /** Ends the streams of changed resources, and moves all others to their new doors. */
     applyReload(present: readonly Door[]): void {
       doors = new Map(present.map((door) => [door.key, door]));
-      for (const stream of streams) moveToNewDoor(stream);
+      for (const stream of streams.all()) moveToNewDoor(stream);
     },
     /** Ends listening streams one after the other, so that their clients do not all reconnect elsewhere at once. */
     stop(): void {
       isStopping = true;
-      const listening = [...streams].filter((one) => one.isListening);
+      const listening = streams.all().filter((one) => one.isListening);
       for (const [index, { end }] of listening.entries()) {
         setTimeout(end, (limits.stopListeningTime * index) / listening.length, 'stop');
       }
     },
     /** The number of streams of each resource, by its name. */
     counts(): ReadonlyMap<string, number> {
-      const byName = Map.groupBy(streams, ({ door }) => door.resource.name);
+      const byName = Map.groupBy(streams.all(), ({ door }) => door.resource.name);
       return new Map([...byName].map(([name, { length }]) => [name, length]));
     },
     largestHolder(): LargestHolder {
-      const byPerson = Map.groupBy(streams, ({ door, opened }) => door.holderName(opened));
+      const byPerson = Map.groupBy(streams.all(), ({ door, opened }) => door.holderName(opened));
       const [largest = []] = [...byPerson.values()].toSorted((one, other) => other.length - one.length);
       return { people: byPerson.size, most: largest.length, person: largest[0]?.opened.sub };
     },

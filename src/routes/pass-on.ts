@@ -85,18 +85,18 @@ async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   return { content: ctx.req, length };
 }
 
-/** The functions that send the bodies of responses. They run when all middleware has set its headers. */
-const bodySenders = new WeakMap<Context, () => void>();
-
-/** Sends the bodies of passed responses in place of Koa, which would need a stream between the two connections. */
+/**
+ * Sends the bodies of passed responses, when all middleware has set its headers. It does so in place of Koa, which would
+ * need a stream between the two connections.
+ */
 export const sendPassedBodies: Handler = async (ctx, next) => {
   await next();
-  const send = bodySenders.get(ctx);
-  if (send === undefined) return;
+  const { sendBody } = ctx.state;
+  if (sendBody === undefined) return;
   ctx.respond = false;
   // After 101, the connection carries no HTTP, so Node.js would never send the head itself.
   if (ctx.status === switchingProtocols) ctx.res.flushHeaders();
-  send();
+  sendBody();
   // Send the head without waiting for the body, because an event stream may have its first byte much later.
   setImmediate(() => {
     if (!ctx.res.headersSent && !ctx.res.destroyed) ctx.res.flushHeaders();
@@ -111,7 +111,7 @@ function answer(
   isOfApplication: boolean,
 ): void {
   ctx.status = status;
-  if (hasBody) bodySenders.set(ctx, send);
+  if (hasBody) ctx.state.sendBody = send;
   if (isOfApplication) removeHeaders(ctx, [...Object.keys(securityHeaders), ...corsHeaders]);
   else ctx.set('Content-Type', 'application/octet-stream');
   ctx.set(headers);

@@ -7,8 +7,8 @@ import { type Excess, parseInPieces, type Request } from './parsing.ts';
 
 interface Connection {
   readonly socket: Socket;
-  /** The responses in flight, in the order of sending. */
-  readonly responses: Set<ServerResponse>;
+  /** The responses in flight, in the order of sending. An array and no `Set`, for the reason in `in-flight.ts`. */
+  readonly responses: ServerResponse[];
   latest?: Request;
   /** Set once the peer has sent more requests than may be in flight. */
   hasTooMany?: true;
@@ -56,7 +56,7 @@ export function limitConnections(
   if (hasTls) takeTurnsForHandshakes(server, turns, handshakeTime, () => observer.onNoHandshake());
   server.on('connection', (socket: Socket) => {
     turns.onAccepted();
-    const connection: Connection = { socket, httpSocket: socket, responses: new Set(), bytesBefore: 0 };
+    const connection: Connection = { socket, httpSocket: socket, responses: [], bytesBefore: 0 };
     connections.set(socket, connection);
     if (!hasTls) parse(socket, connection);
     queue.add(connection);
@@ -68,8 +68,8 @@ export function limitConnections(
       handshakes.delete(peer);
       openConnections -= 1;
       // Node.js closes only the first of the responses.
-      requestsInFlight -= connection.responses.size;
-      connection.responses.clear();
+      requestsInFlight -= connection.responses.length;
+      connection.responses.length = 0;
     });
     if (openConnections <= most) return;
     observer.onTooMany();
@@ -117,17 +117,21 @@ export function limitConnections(
       const connection = connections.get(request.socket);
       if (connection === undefined || connection.hasTooMany) return;
       const { responses, socket } = connection;
-      const previous = [...responses].at(-1);
+      const previous = responses.at(-1);
       connection.latest = request;
-      if (responses.size >= limits.requestsOfConnection) {
+      if (responses.length >= limits.requestsOfConnection) {
         connection.hasTooMany = true;
         return;
       }
-      responses.add(response);
+      responses.push(response);
       requestsInFlight += 1;
       queue.startWaiting(connection);
       response.once('close', () => {
-        if (responses.delete(response)) requestsInFlight -= 1;
+        const index = responses.indexOf(response);
+        if (index !== -1) {
+          responses.splice(index, 1);
+          requestsInFlight -= 1;
+        }
         if (!socket.destroyed) queue.startWaiting(connection);
       });
       if (previous === undefined) {
@@ -164,7 +168,7 @@ function createQueue() {
     for (const connection of waiting) {
       if (left === 0) break;
       left -= 1;
-      const isIdle = connection.responses.size === 0;
+      const isIdle = connection.responses.length === 0;
       // The wait of a large upload or download that makes progress starts again.
       const makesProgress = bytesPassed(connection) - connection.bytesBefore >= limits.requestBodySize;
       if (isIdle || (waitsForPeer(connection) && !makesProgress)) return connection;

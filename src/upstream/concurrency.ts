@@ -66,9 +66,8 @@ export function createRoom(most: number, destination: 'api' | 'resource' = 'api'
      * @throws {RelayError} `overloaded`
      */
     takeForTransfer(transfer: CountedTransfer): () => void {
-      const { inFlight } = transfers;
       if (destination === 'resource') makeRoomAtGateway(transfer, transfers, most);
-      else makeRoomAtApi(transfer, [...inFlight], isFull('api'), inFlight.size >= crowdedFrom);
+      else makeRoomAtApi(transfer, transfers.all(), isFull('api'), transfers.count() >= crowdedFrom);
       // A transfer that was ended for another one has freed its room already.
       const free = take(destination);
       transfers.add(transfer);

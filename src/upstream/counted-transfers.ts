@@ -1,3 +1,5 @@
+import { createInFlight } from '../in-flight.ts';
+
 /** The people and places whose shares a transfer counts towards. */
 export interface Holder {
   /** A session, or the login of a token. Undefined for a browser at a resource, whose pages load many files at once. */
@@ -29,7 +31,7 @@ const kinds = ['session', 'address', 'person', 'resource'] as const;
 
 /** Counts the transfers in flight by session, address, person and resource. */
 export function createCountedTransfers() {
-  const inFlight = new Set<CountedTransfer>();
+  const inFlight = createInFlight<CountedTransfer>();
   const counts: Readonly<Record<(typeof kinds)[number], Map<string, number>>> = {
     session: new Map(),
     address: new Map(),
@@ -50,14 +52,15 @@ export function createCountedTransfers() {
   }
 
   return {
+    count: inFlight.count,
     /** In the order in which they began. */
-    inFlight: inFlight as ReadonlySet<CountedTransfer>,
+    all: inFlight.all,
     add(transfer: CountedTransfer): void {
       inFlight.add(transfer);
       changeCounts(transfer, 1);
     },
     remove(transfer: CountedTransfer): void {
-      if (inFlight.delete(transfer)) changeCounts(transfer, -1);
+      if (inFlight.remove(transfer)) changeCounts(transfer, -1);
     },
     /** The number of transfers with the holder's session, address, person or resource; 0 if the holder has none. */
     countWithSame: (kind: (typeof kinds)[number], holder: Holder): number => counts[kind].get(holder[kind] ?? '') ?? 0,

@@ -22,7 +22,7 @@ const shares = {
  * @throws {RelayError} `overloaded` if its holder has a full share, or no place can be freed
  */
 export function makeRoomAtGateway(newcomer: CountedTransfer, transfers: CountedTransfers, most: number): void {
-  const free = most - transfers.inFlight.size;
+  const free = most - transfers.count();
   /** Whether the newcomer's person or resource has a full share. An unknown one never has. */
   const hasFullShare = (kind: keyof typeof shares) => {
     const share = shares[kind];
@@ -38,7 +38,7 @@ export function makeRoomAtGateway(newcomer: CountedTransfer, transfers: CountedT
   if (free > 0 && !isResourceFull) return;
   const isGuaranteedPlace = transfers.countWithSame('person', newcomer) < limits.streamsOfNewcomer;
   if (!isGuaranteedPlace) throw new RelayError('overloaded');
-  const inFlight = [...transfers.inFlight];
+  const inFlight = transfers.all();
   const candidates = isResourceFull ? inFlight.filter(({ resource }) => resource === newcomer.resource) : inFlight;
   const transferToEnd = findTransferToEnd(candidates);
   if (transferToEnd === undefined) throw new RelayError('overloaded');

@@ -1,4 +1,5 @@
 import type { FailureCode } from '../failures/relay-error.ts';
+import { createInFlight } from '../in-flight.ts';
 import { limits } from '../limits.ts';
 
 /** Milliseconds between two checks of the pace. */
@@ -30,7 +31,7 @@ export function startDeadline(deadline: number, giveUp: (code: FailureCode) => v
 /** The action of the client that a transfer waits for. Undefined if it waits for the server. */
 export type ClientsTurn = 'read' | 'send' | undefined;
 
-const checks = new Set<() => void>();
+const checks = createInFlight<() => void>();
 let checkTimer: NodeJS.Timeout | undefined;
 
 /**
@@ -42,11 +43,11 @@ let checkTimer: NodeJS.Timeout | undefined;
 function checkRegularly(check: () => void): () => void {
   checks.add(check);
   checkTimer ??= setInterval(() => {
-    for (const each of checks) each();
+    for (const each of checks.all()) each();
   }, checkInterval);
   return () => {
-    checks.delete(check);
-    if (checks.size > 0) return;
+    checks.remove(check);
+    if (checks.count() > 0) return;
     clearInterval(checkTimer);
     checkTimer = undefined;
   };

@@ -50,6 +50,7 @@ function cookiesSetBy(use: (ctx: Context) => void): string[] {
   const names: string[] = [];
   const ctx = {
     req: { headers: { cookie: '' } },
+    state: {},
     append: (_: string, line: string) => names.push(line.slice(0, line.indexOf('='))),
   };
   use(ctx as unknown as Context);
@@ -149,7 +150,7 @@ describe('docs/what-is-kept.md', () => {
 
   it('has each map of the process', () => {
     const maps = found(
-      /(?:readonly |const |let )?(#?\w+)(?: = |: )(?:new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|create(?:ExpiringMap|ExpiringSecrets)(?:<.*?>)?\()/g,
+      /(?:readonly |const |let )?(#?\w+)(?: = |: )(?:new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|create(?:ExpiringMap|ExpiringSecrets|InFlight)(?:<.*?>)?\()/g,
     )
       .map(({ path, match: [, name = ''] }) => `${path} ${name}`)
       .filter((one) => !shortLived.some((pattern) => pattern.test(one)));

@@ -38,8 +38,17 @@ ${buttons}
   setFormHeaders(ctx, pages);
 }
 
-/** Follows the link of the page, with the fragment of its own address, which browsers keep across redirects. */
-const followLink = `location.replace(document.querySelector('nav a').href + location.hash);`;
+/**
+ * Goes on to the login, with the fragment of this page's address, as a redirect would. A window that a script has
+ * opened would lose its opener at the login. So it does not renew the login: once it is reloaded, the renewal counts as
+ * under way, and the old cookie opens the page. A second reload in a row would be the beginning of an endless loop.
+ */
+const goOnScript = `
+const link = document.querySelector('nav a');
+const isReload = performance.getEntriesByType('navigation')[0]?.type === 'reload';
+if (opener !== null && 'renewal' in link.dataset && !isReload) location.reload();
+else location.replace(link.href + location.hash);
+`;
 
 /**
  * Leads to a login by a page instead of a redirect. If the page of an application has `form-action` in its policy,
@@ -49,13 +58,18 @@ const followLink = `location.replace(document.querySelector('nav a').href + loca
  * @param address where the login starts
  * @see https://www.w3.org/TR/CSP3/#directive-form-action
  */
-export function showWayToLogin(ctx: Context, pages: Pages, { site, address }: { site: string; address: string }): void {
+export function showWayToLogin(
+  ctx: Context,
+  pages: Pages,
+  { site, address, isRenewal }: { readonly site: string; readonly address: string; readonly isRenewal: boolean },
+): void {
+  const mark = isRenewal ? html` data-renewal` : undefined;
   const main = html`<h1>${pages.text('choose_heading')}</h1>
 <p>${pages.text('login_ahead', { site })}</p>
-<nav data-login><a href="${address}">${pages.text('go_to_login')}</a></nav>`;
-  const scripts = html`<script data-cfasync="false">${{ markup: followLink }}</script>\n`;
+<nav data-login><a href="${address}"${mark}>${pages.text('go_to_login')}</a></nav>`;
+  const scripts = html`<script data-cfasync="false">${{ markup: goOnScript }}</script>\n`;
   ctx.body = pages.page('choose_heading', main, scripts);
-  setPageHeaders(ctx, pages.policy({ script: followLink }));
+  setPageHeaders(ctx, pages.policy({ script: goOnScript }));
 }
 
 /** Asks before a logout, because any page may contain the link. */

@@ -48,14 +48,14 @@ export async function enterDoor(
     if (isPlainRelayPath(target)) throw new RelayError('relay_paths_checked');
     // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
     if (logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
-    sendToLogin(host, ctx, beginLogin(host, ctx, wayBackTo(target, origin)));
+    sendToLogin(host, ctx, { address: beginLogin(host, ctx, wayBackTo(target, origin)), isRenewal: false });
     return undefined;
   }
   const mayRenew = isPage && method === 'GET' && !isPlainRelayPath(target) && !isPartial(ctx);
   // Not if the query is too long to be kept, because it may be the answer of another server, or the state of the page.
   const wayBack = mayRenew ? findWayBack(target, origin) : undefined;
   if (wayBack !== undefined && isDueForRenewal(host, ctx, entered)) {
-    sendToLogin(host, ctx, beginRenewal(host, ctx, entered, wayBack));
+    sendToLogin(host, ctx, { address: beginRenewal(host, ctx, entered, wayBack), isRenewal: true });
     return undefined;
   }
   recordCaller(ctx, entered, 'cookie');
@@ -125,15 +125,19 @@ function withStateAndPrompt(url: string, state: string | undefined, prompt: Othe
 }
 
 /** Sends a browser to a login, by a redirect or by a page (see `showWayToLogin`). */
-function sendToLogin(host: DoorHost, ctx: Context, address: string): void {
+function sendToLogin(
+  host: DoorHost,
+  ctx: Context,
+  login: { readonly address: string; readonly isRenewal: boolean },
+): void {
   ctx.state.startsLogin = true;
   if (!isFromOwnPage(ctx)) {
-    redirectThroughProxy(ctx, address);
+    redirectThroughProxy(ctx, login.address);
     return;
   }
   // A reverse proxy would take a 200 of the check for the permission to let the request pass.
   ctx.status = 401;
-  showWayToLogin(ctx, host.pages, { site: siteOf(host), address });
+  showWayToLogin(ctx, host.pages, { site: siteOf(host), ...login });
 }
 
 /** Redirects by 302 instead of 307, because some reverse proxies pass on only a 302 of a check. */

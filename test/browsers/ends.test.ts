@@ -54,6 +54,15 @@ describe('a browser that is logged in at a resource', () => {
     expect(person.logins).to.equal(2);
   });
 
+  it('may wait with a renewal that a page of the application would begin, as its script does in a window with an opener', async () => {
+    relay().ahead = 5 * minute;
+    const page = await person.open(`${board}/popup`, ownForm);
+    expect(page.status).to.equal(401);
+    expect(`${page.body}`).to.match(/<a href="[^"]+" data-renewal>Go to the login/);
+    expect((await person.visit(`${board}/popup`, ownForm)).text).to.include('42 at /popup');
+    expect(person.logins).to.equal(1);
+  });
+
   it('is not renewed by a request for the rest of a file', async () => {
     relay().ahead = 5 * minute;
     expect((await person.visit(`${board}/file`, navigationWith('Range', 'bytes=9-'))).status).to.equal(200);

@@ -16,7 +16,8 @@ const end = 13 * 60 * minute;
 const page = (url: string) => `<!doctype html><title>Wiki</title><h1>Wiki at ${url}</h1>
 <form method="post" action="/save"><button id="save">Save</button></form>
 <form action="/search"><button id="search" name="q" value="x">Search</button></form>
-<a id="link" href="/notes#part">A link</a>`;
+<a id="link" href="/notes#part">A link</a>
+<button id="popup" onclick="window.open('/popup')">A window</button>`;
 
 /** Gets each page from the network, as a worker does that keeps pages for times without a network. */
 const worker = `self.addEventListener('install', () => self.skipWaiting());
@@ -27,7 +28,7 @@ self.addEventListener('fetch', (event) => {
 
 for (const engine of engines) {
   describe(`an application behind the relay in ${engine.name}`, () => {
-    const { openTab } = useEngine(engine);
+    const { openTab, popup } = useEngine(engine);
     let application: Serving;
     let relay: DoorRelay;
     let wiki: string;
@@ -87,6 +88,21 @@ for (const engine of engines) {
         expect(await tab.url()).to.equal(`${wiki}/notes#part`);
       });
     }
+
+    it('opens a window that keeps its opener, although the login is due for renewal', async () => {
+      const tab = await opened();
+      relay.ahead = renewal;
+      const window = await popup(() => tab.click('#popup'));
+      await window.shows('h1', 'Wiki at /popup');
+      expect(await window.value('opener !== null')).to.equal(true);
+      const starts = () => relay.lines.filter(({ msg, action }) => msg === 'request' && action === 'start').length;
+      const before = starts();
+      // The renewal takes place ten minutes later, at the next page.
+      relay.ahead = renewal + 11 * minute;
+      await tab.click('#link');
+      await tab.shows('h1', 'Wiki at /notes');
+      expect(starts()).to.equal(before + 1);
+    });
 
     it('logs in again if its service worker gets the pages', async () => {
       const tab = await opened();

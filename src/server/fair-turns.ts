@@ -90,4 +90,4 @@ export function createTurns() {
 }
 
 /** The network of a client, or an empty text after a reset or behind a Unix socket. */
-const clientOf = ({ remoteAddress }: Socket) => (remoteAddress === undefined ? '' : toNetwork(remoteAddress));
+export const clientOf = ({ remoteAddress }: Socket) => (remoteAddress === undefined ? '' : toNetwork(remoteAddress));

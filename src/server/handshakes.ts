@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { limits } from '../limits.ts';
 import type { Turns } from './fair-turns.ts';
+import { limitSecondHellos, mayNeedSecondHello } from './second-hello.ts';
 
 /** A handshake costs about as much as so many small requests: the server signs, and derives the keys. */
 const readsOfHandshake = 32;
@@ -18,6 +19,7 @@ export function takeTurnsForHandshakes(
   handshakeTime: number,
   onTooLate: () => void,
 ): void {
+  const secondHellos = limitSecondHellos(server);
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -42,9 +44,15 @@ export function takeTurnsForHandshakes(
         socket.unshift(bytes);
         return;
       }
+      socket.off('data', begin).pause();
+      if (mayNeedSecondHello(bytes)) secondHellos.whenPlaceIsFree(socket, () => handOver(bytes));
+      else handOver(bytes);
+    };
+    const handOver = (hello: Buffer) => {
+      if (socket.destroyed) return;
       clearTimeout(timer);
-      socket.off('data', begin).off('end', close).off('error', close).pause();
-      socket.unshift(bytes);
+      socket.off('end', close).off('error', close);
+      socket.unshift(hello);
       // TLS reads what has come, and takes the connection over.
       for (const listener of listeners) listener.call(server, socket);
     };

@@ -5,7 +5,6 @@ import { RelayError, undefinedIfFailed } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { atDoor, createLoginCookies } from '../login/cookies.ts';
 import { browserSecretLength, deriveCodeChallenge, deriveLoginParts } from '../login/pkce.ts';
-import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/seal.ts';
@@ -20,16 +19,14 @@ export interface DoorLogin {
   readonly wayBack: string;
   /** When it began, in milliseconds since 1970. */
   readonly at: number;
-  /** The earlier login, which this login renews if the same person logs in. */
-  readonly renews?: Pick<AccessTokenContent, 'login' | 'sub'> | undefined;
+  /** The id of the earlier login, which this login renews if the same person logs in. */
+  readonly renews?: string | undefined;
 }
 
 // A `DoorLogin` without field names, because the cookies of all logins share a few KB: the way back, the time of the
-// start, and for a renewal the id and the person of the earlier login.
-const content = v.union([
-  v.strictTuple([v.string(), v.number(), v.string(), v.string()]),
-  v.strictTuple([v.string(), v.number()]),
-]);
+// start, and for a renewal the id of the earlier login. The person is not among them, because an id may be so long that
+// no login would fit.
+const content = v.union([v.tuple([v.string(), v.number(), v.string()]), v.strictTuple([v.string(), v.number()])]);
 
 const ticketContent = v.object({
   /** The S256 challenge of the verifier in the browser's cookie. */
@@ -86,8 +83,7 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
     const sealed = cookies.findKept(ctx, loginId(challenge));
     const opened = sealed === undefined ? undefined : seal.open(sealed, url, challenge);
     if (opened === undefined) return undefined;
-    const [wayBack, at, login, sub] = opened;
-    const renews = login === undefined || sub === undefined ? undefined : { login, sub };
+    const [wayBack, at, renews] = opened;
     return { wayBack, at, renews };
   }
 
@@ -106,11 +102,7 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
       const secret = randomBytes(browserSecretLength);
       const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
       const at = now();
-      const sealed = seal.seal(
-        renews === undefined ? [wayBack, at] : [wayBack, at, renews.login, renews.sub],
-        url,
-        challenge,
-      );
+      const sealed = seal.seal(renews === undefined ? [wayBack, at] : [wayBack, at, renews], url, challenge);
       cookies.set(ctx, loginId(challenge), secret, sealed);
       return challenge;
     },
@@ -178,8 +170,7 @@ export function createDoorLogins(keys: KeyRing, { url }: Pick<Resource, 'url'>, 
       return at !== undefined && at <= before && now() - at < finishedTime;
     },
     /** Whether this browser is renewing a login, or failed to within the last ten minutes. */
-    isRenewing: (ctx: Context, login: string): boolean =>
-      findPending(ctx).some(({ renews }) => renews?.login === login),
+    isRenewing: (ctx: Context, login: string): boolean => findPending(ctx).some(({ renews }) => renews === login),
     /** Makes `hasFinished` false, so that a login that the person asks for can begin at once. */
     forgetFinished: cookies.forgetFinished,
     /** Forgets all logins that this browser has begun or finished. */

@@ -66,16 +66,16 @@ async function logIn(host: DoorHost, ctx: Context, code?: string, state?: string
   const place = findPlaceOfCode(host, code);
   ctx.state.registration = place.served.registration.name;
   try {
-    // A login without a renewal, or one that has lost the cookies which named the renewed login, also continues the
-    // login of the cookie. Otherwise, copies of the replaced cookie would live on after a logout.
-    const renews = await findRenewable(host, login?.renews ?? openEvenIfEnded(host, ctx)?.opened);
+    // Every login continues the login of the cookie, also if the person asked for it before a renewal was due. Otherwise,
+    // copies of the replaced cookie would live on after a logout.
+    const renews = await findRenewable(host, openEvenIfEnded(host, ctx)?.opened);
     const granted = await redeem(place, ctx, { code, verifier }, renews);
     await leaveOtherPerson(host, ctx, granted);
     host.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
   } catch (error) {
     // A refused person loses the earlier login in all browsers. After any other failure, it goes on, and its cookie
     // still opens the door.
-    if (isRefusal(error) && login?.renews) await endInAllBrowsers(host, login.renews.login);
+    if (isRefusal(error) && login?.renews) await endInAllBrowsers(host, login.renews);
     throw error;
   }
   redirectThroughProxy(ctx, withParameters(host.origin + doorPaths.callback, { state: state ?? '' }));
@@ -180,7 +180,7 @@ function failOnPage(error: unknown): never {
   throw code === undefined ? error : new RelayError(code);
 }
 
-/** The login that this one renews; undefined if it has ended meanwhile. */
+/** The login that goes on if the same person logs in; undefined if it has ended meanwhile. */
 async function findRenewable(
   { endedLogins }: DoorHost,
   renews: EndpointRequest['renews'],

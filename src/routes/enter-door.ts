@@ -94,11 +94,11 @@ function beginLogin(host: DoorHost, ctx: Context, wayBack: string, prompt?: Othe
 
 /** Begins the renewal of a login, at its own provider. @returns the address where it starts */
 function beginRenewal(host: DoorHost, ctx: Context, { door, opened }: Entered, wayBack: string): string {
-  const { login, sub, preferred_username: name, email } = opened;
+  const { login, preferred_username: name, email } = opened;
   const [first] = host.places;
   // Each door of the host has a place, so `first` only satisfies the type.
   const place = findPlace(host, door.resource.registration) ?? first;
-  const challenge = host.logins.begin(ctx, { wayBack, renews: { login, sub } });
+  const challenge = host.logins.begin(ctx, { wayBack, renews: login });
   return loginStartAddress(place, challenge, { loginHint: email ?? name });
 }
 

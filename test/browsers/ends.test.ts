@@ -90,6 +90,30 @@ describe('a browser that is logged in at a resource', () => {
     expect(await isIn()).to.equal(false);
   });
 
+  it('is renewed in the same way if the id of the person and the address are as long as they may be', async () => {
+    const sub = 's'.repeat(3_500);
+    const address = `/a?${'b'.repeat(990)}`;
+    relay().provider.knows(json({ sub }));
+    const other = relay().person();
+    expect((await other.visit(`${board}/`)).status).to.equal(200);
+    relay().ahead = 5 * minute;
+    // Not the whole text, because a difference would fill pages.
+    const isAtAddress = async () => (await other.visit(board + address)).text === `${sub} at ${address} with `;
+    expect(await isAtAddress()).to.equal(true);
+    expect(other.logins).to.equal(2);
+    relay().provider.onToken = reset;
+    relay().ahead = 11 * minute;
+    expect((await other.visit(board + address)).status).to.be.greaterThan(399);
+    // The provider is not asked again at each page.
+    expect(await isAtAddress()).to.equal(true);
+    expect(other.logins).to.equal(3);
+    const thief = relay().person();
+    for (const [name, value] of other.cookies(board)) thief.cookies(board).set(name, value);
+    expect(await isIn(thief)).to.equal(true);
+    await other.open(`${board}${logout}`, ownForm, 'POST', '');
+    expect(await isIn(thief)).to.equal(false);
+  });
+
   it('keeps the earlier cookie only together with the short cookie of its own renewal', async () => {
     relay().ahead = 6 * minute;
     await person.open(`${board}/a`);

@@ -146,10 +146,11 @@ export function withNeededScopes(
   whole: string | undefined,
   needed: readonly (readonly string[])[],
 ): string | undefined {
-  const chosen = part?.split(' ');
-  const all = whole?.split(/[ ,]+/);
-  if (chosen === undefined || all === undefined) return part;
+  if (part === undefined || whole === undefined) return part;
+  // GitHub also takes a scope with commas between its words.
+  const chosen = part.split(/[ ,]+/);
+  const all = whole.split(/[ ,]+/);
   const missing = needed.filter((alternatives) => !alternatives.some((word) => chosen.includes(word)));
   const added = missing.flatMap((alternatives) => alternatives.find((word) => all.includes(word)) ?? []);
-  return [...new Set([...chosen, ...added])].join(' ');
+  return [part, ...new Set(added)].join(' ');
 }

@@ -34,9 +34,7 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
     expectNavigation(ctx);
     const { state, prompt } = readQuery(ctx);
     const { challenge, loginHint } = tickets.open(state);
-    const { provider, scopeWithAccess } = served.registration.current();
-    // A browser requests no part of the scope, so the whole scope is also the part.
-    const scope = scopeWithAccess(provider.scope, provider.scope, client, resource);
+    const { scope } = served.registration.current().provider;
     const otherAccount = prompt === 'select_account';
     redirectToProvider(ctx, { ...served, frontEnd: client }, { door: challenge, scope, otherAccount, loginHint });
   };

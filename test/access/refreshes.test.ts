@@ -284,6 +284,8 @@ describe('who may log in, at a refresh', () => {
     };
     await guard('token-delivery: cms, scope: repo read:org user');
     expect(await scopeOf('/auth/provider?scope=repo')).to.equal('repo read:org');
+    await guard('token-delivery: fragment, scope: "repo,read:org"');
+    expect(await scopeOf('/auth/provider')).to.equal('repo,read:org');
     await guard('token-delivery: code, scope: repo admin:org user');
     const start = oauthStart({ redirect_uri: `${guardedOrigin}/`, scope: 'user' });
     const query = encoded(start.parameters);

@@ -5,6 +5,7 @@ import { presentLists } from '../../scripts/promised.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
 import { failureCodes } from '../../src/failures/relay-error.ts';
 import { createMemoryMetrics, createMetricFactories, createRelayMetrics } from '../../src/observability/metrics.ts';
+import { doorPaths, doorStartPath, pathOfAnswer } from '../../src/paths.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -61,12 +62,13 @@ function metricNames(): string[] {
   return registry.getMetricsAsArray().map(({ name }) => name);
 }
 
-const { endpoints = [], 'actions in the log': actions = [] } = presentLists();
+const { endpoints: promised = [], 'actions in the log': actions = [] } = presentLists();
+const ofDoors = [...Object.values(doorPaths), pathOfAnswer('<resource>'), doorStartPath('<provider>', '<resource>')];
 
 const entries: Readonly<Record<string, readonly Entry[]>> = {
   option: ofOptions,
   'key of the file': ofFile,
-  endpoint: endpoints.map((path) => ({ page: 'docs/http-api.md', words: [path] })),
+  endpoint: [...promised, ...ofDoors].map((path) => ({ page: 'docs/http-api.md', words: [path] })),
   'action of an endpoint': actions.map((action) => ({ page: 'docs/http-api.md', words: [action] })),
   metric: metricNames().map((name) => ({ page: 'docs/operations.md', words: [name] })),
   outcome: failureCodes.map((code) => ({ page: 'docs/operations.md', words: [code] })),

@@ -51,7 +51,7 @@ export const listeningRows = addGroup('Listening', {
     default: 'any',
   }),
   rateLimit: relay('--rate-limit <number>', 'RATE_LIMIT', counts, {
-    help: 'maximum number of callbacks, user lookups, token requests, revocations and session requests, all together, per minute and client address',
+    help: 'maximum number of callbacks, token requests, lookups and similar requests, all together, per minute and client address',
     otherwise: 'off',
   }),
   refusedExchanges: relay('--refused-exchanges <number>', 'REFUSED_EXCHANGES', countsOrNone, {

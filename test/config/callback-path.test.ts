@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import { doorPaths, endpointNames, paths } from '../../src/paths.ts';
 import { faults, faultsOfFile, onlyFault, read, readFileConfig } from './support/read.ts';
 
 const withPath = (callbackPath: string, more = {}) => ({ flags: { callbackPath, ...more } });
+
+const { withSessions, withResources, withBrowsers } = endpointNames;
 
 /** A file with two providers, and more lines. */
 const file = (one: string, two: string, more = '') => `
@@ -80,30 +83,22 @@ describe('a callback path', () => {
   }
 
   for (const path of [
-    '/api/user',
+    ...Object.values(paths),
+    ...Object.values(doorPaths),
+    ...[...withSessions, ...withResources, ...withBrowsers].map((name) => `/auth/${name}/callback`),
     '/api/user/',
     '/api/user/callback',
     '/API/User',
     '/api',
-    '/healthz',
     '/readyz/x',
-    '/client.js',
-    '/client.d.ts',
-    '/client.tgz',
     '/.well-known/callback',
     '/.well-known/oauth-authorization-server/auth/provider',
-    '/auth',
     '/auth/',
     '/auth/provider',
     '/auth/provider/token',
     '/auth/provider/callback/x',
     '/AUTH/Provider/token',
     '/auth/github/x',
-    '/auth/session',
-    '/auth/session/refresh',
-    '/auth/logout',
-    '/auth/check/callback',
-    '/.login-relay/choose',
     '/.Login-Relay/x/',
   ]) {
     it(`is refused at a path of the relay: ${path}`, () => {

@@ -53,7 +53,8 @@ function findRegistrationPath(
   const { registration: word = '' } = namesInPath(path);
   const wordsOf = ({ name, values }: RegistrationReading) => [name, values.provider ?? name];
   const takenByOthers = registrations.filter((other) => other !== reading).flatMap(wordsOf);
-  const taken = [...takenByOthers, ...endpointNames.withSessions, ...endpointNames.withResources];
+  const { withSessions, withResources, withBrowsers } = endpointNames;
+  const taken = [...takenByOthers, ...withSessions, ...withResources, ...withBrowsers];
   // A registration may state its own default path, such as /auth/github/callback, but no other path below its own.
   const isOwnDefault = wordsOf(reading).some((own) => own !== '' && isSame(path, defaultCallbackPath(own)));
   if (!isOwnDefault) taken.push(...wordsOf(reading));

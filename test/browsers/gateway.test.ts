@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { paths } from '../../src/paths.ts';
 import { jsonOf } from '../clients/support/clients-relay.ts';
 import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import { request } from '../harness/client/request.ts';
@@ -61,15 +62,7 @@ describe('an application behind the relay, in a browser', () => {
   };
 
   it('is reached after a login at all its addresses, even at addresses that the relay has at other hosts', async () => {
-    for (const target of [
-      '/',
-      '/healthz',
-      '/auth/provider',
-      '/api/user',
-      '/client.js',
-      '/a%2Fb//c?d=%2f',
-      '/x;y=1/%20',
-    ]) {
+    for (const target of ['/', ...Object.values(paths), '/auth/provider', '/a%2Fb//c?d=%2f', '/x;y=1/%20']) {
       got = [];
       expect((await person.open(wiki + target)).status, target).to.equal(200);
       expect(onlyGot().url).to.equal(target);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { formatConfigFile } from '../../src/config/shown/print.ts';
 import { limits } from '../../src/limits.ts';
+import { paths } from '../../src/paths.ts';
 import { faultsOfFile, readFileConfig, readingsOf, settingsOfFile } from './support/read.ts';
 
 const base = `base-url: https://login.example.com
@@ -69,13 +70,10 @@ describe('proxy of a front end', () => {
   for (const path of [
     '/',
     '/api/',
-    '/api/user/',
+    ...Object.values(paths).map((own) => `${own}/`),
     '/api/user/x/',
-    '/auth/',
     '/auth/api/',
-    '/healthz/',
     '/readyz/x/',
-    '/client.js/',
     '/.well-known/',
     'api/',
     '/api/github',

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { version } from '../../src/version.ts';
+import { ownPrefix } from '../../src/paths.ts';
 import { clientsRelay, jsonOf, locationOf } from '../clients/support/clients-relay.ts';
 import type { Answer } from '../harness/client/request.ts';
 import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
 import { SessionPage, sessionOf, sessionOrigin } from '../harness/login/session-page.ts';
+import { documentedEndpoints } from '../harness/project/documented-endpoints.ts';
 import { answer, json } from '../harness/provider/provider-behaviours.ts';
 import { type Serving, serve } from '../harness/provider/serve.ts';
 import type { Settings } from '../harness/relay/relay-of-file.ts';
@@ -11,8 +12,10 @@ import { secret } from '../resources/support/resources-relay.ts';
 
 const settings = (path: string, api = 'http://127.0.0.1:1/'): Settings => ({
   path,
-  relay: `resources:
+  relay: `trusted-proxies: [127.0.0.1]
+resources:
   notes: { url: https://notes.example.com/mcp, secret-file: ./notes }
+  wiki: { url: https://wiki.example.com/, browser: true }
 `,
   frontEnds: `  page: { origin: ${sessionOrigin}, token-delivery: session, proxy: [{ path: /api/things/, url: '${api}', methods: [GET] }] }
   app: { origin: https://app.example, token-delivery: code, refresh-tokens: bearer, resources: [notes] }
@@ -21,32 +24,19 @@ const settings = (path: string, api = 'http://127.0.0.1:1/'): Settings => ({
   files: { './notes': secret },
 });
 
-/** Every address of the relay, and an address that it does not have. */
+const documented = documentedEndpoints({
+  provider: 'provider',
+  'front end': 'app',
+  resource: 'wiki',
+  path: '/api/things/1',
+  '/.well-known/oauth-authorization-server': '/.well-known/oauth-authorization-server/auth/provider',
+  '/.well-known/oauth-protected-resource': '/.well-known/oauth-protected-resource/mcp',
+});
+
+/** Every address at the relay's own host, and addresses that it does not have. `/auth` is only for a CMS. */
 const addresses = [
-  '/',
-  '/healthz',
-  '/readyz',
-  '/client.js',
-  '/client.d.ts',
-  '/client.tgz',
-  `/login-relay-client-${version}.tgz`,
-  '/api/user',
-  '/api/things/1',
-  '/auth/provider',
-  '/auth/provider/app',
-  '/auth/provider/page',
-  '/auth/provider/callback',
-  '/auth/provider/token',
-  '/auth/provider/revoke',
-  '/auth/provider/introspect',
-  '/auth/provider/register',
-  '/auth/provider/consent',
-  '/auth/session',
-  '/auth/session/refresh',
-  '/auth/logout',
+  ...documented.flatMap((endpoint) => endpoint.addresses).filter((address) => !address.startsWith(ownPrefix)),
   '/auth/check/notes',
-  '/.well-known/oauth-authorization-server/auth/provider',
-  '/.well-known/oauth-protected-resource/mcp',
   '/auth/gone/callback',
   '/auth/other',
   '/unknown',
@@ -92,7 +82,7 @@ describe('a relay below a path', () => {
           const without = await ask(address);
           const beneath = await ask(`/sso${address}`);
           expect(essence(beneath), method + query).to.deep.equal(essence(without));
-          const exists = !/gone|other|unknown/.test(address);
+          const exists = !/gone|other|unknown|^\/auth$/.test(address);
           if (method === 'GET' && exists) expect(without.status).to.not.equal(404);
         }
       }

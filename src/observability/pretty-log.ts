@@ -38,7 +38,7 @@ function formatRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknow
     line.peer && `asked by: ${line.peer}`,
     line.clientAddress && `client: ${line.clientAddress}`,
     outcome !== 'ok' && outcome !== 'login_started' && `request ID: ${line.requestId}`,
-    line.stack,
+    ...String(line.stack ?? '').split('\n'),
   );
 }
 
@@ -72,5 +72,15 @@ function listOtherFields(line: Readonly<Record<string, unknown>>): string[] {
 
 /** Joins a first line with further lines, which are indented. Empty parts are left out. */
 function joinLines(...parts: readonly unknown[]): string {
-  return parts.filter(Boolean).join('\n  ');
+  return parts.filter(Boolean).map(escapeInvisible).join('\n  ');
+}
+
+/**
+ * Escapes line breaks, and characters that control a terminal or reorder text. Strangers choose some values, such as
+ * an unknown redirect URI, and could otherwise write lines of their own into the log, or hide others.
+ */
+function escapeInvisible(part: unknown): string {
+  return `${part}`.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
 }

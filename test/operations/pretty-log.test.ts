@@ -125,6 +125,15 @@ describe('the log for people', () => {
     ]);
   });
 
+  it('escapes line breaks, and what controls a terminal or reorders text', () => {
+    const line = { ...request, route: '/auth/github', status: 400, outcome: 'client_unknown' };
+    const [, , asked] = read({ ...line, asked: 'a\r\nINFO: \u001b[2J\u009b\u2028\u202eb' }).split('\n  ');
+    expect(asked).to.equal('asked for: a\\u{d}\\u{a}INFO: \\u{1b}[2J\\u{9b}\\u{2028}\\u{202e}b');
+    expect(read({ msg: 'a page', origin: 'https://a\nb' })).to.equal('INFO: a page\n  origin: https://a\\u{a}b');
+    const stack = 'Error\n    at one\n    at another';
+    expect(read({ ...line, stack })).to.match(/\n {2}Error\n {6}at one\n {6}at another$/);
+  });
+
   it('shows all fields of other lines', () => {
     expect(read({ msg: 'not reloaded', faults: ['one fault', 'another'] })).to.equal(
       'INFO: not reloaded\n  one fault\n  another',

@@ -1,6 +1,6 @@
 import http, { type ClientRequest, Agent as HttpAgent, type RequestOptions } from 'node:http';
 import https, { type AgentOptions, Agent as HttpsAgent } from 'node:https';
-import type { LookupFunction, Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
@@ -111,7 +111,12 @@ export interface Agents {
  */
 export function openRequest(url: URL, { method, headers, agent, maxHeaderSize }: RequestOptions): ClientRequest {
   const { request } = url.protocol === 'https:' ? https : http;
-  const sent = request({ ...urlToHttpOptions(url), method, headers, agent, maxHeaderSize });
+  const target = urlToHttpOptions(url);
+  // Otherwise, Node.js would take the name from the header `Host`, which may be that of a browser's request, and would
+  // not accept the server's own certificate. An IP address cannot be such a name. @see RFC 9110 §4.3.4, RFC 6066 §3
+  const host = target.hostname ?? '';
+  const servername = isIP(host) === 0 ? host : '';
+  const sent = request({ ...target, servername, method, headers, agent, maxHeaderSize });
   let interimResponses = 0;
   sent.on('information', () => {
     interimResponses += 1;

@@ -1,8 +1,10 @@
 import type { RequestListener as Listener } from 'node:http';
 import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
+import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { type Serving, serve, serveTcp, serveTls, serveTunnels } from '../harness/provider/serve.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
@@ -124,6 +126,28 @@ describe('a call', () => {
       const port = open(await serveTls(key + cert, ({ socket }) => socket.destroy()));
       const outcome = await call(`https://localhost:${port}`);
       expect(outcome).to.deep.equal(['provider_unreachable', true]);
+    });
+
+    it('needs a certificate for the name in its URL, whatever its header Host says', async () => {
+      const trusted = getCACertificates('default');
+      closing.push(() => setDefaultCACertificates(trusted));
+      setDefaultCACertificates([...trusted, certificate.authority]);
+      const ofHost = await certificate.another(['wiki.example.com']);
+      for (const [{ key, cert }, expected] of [
+        [certificate, 'ok'],
+        [ofHost, 'provider_unreachable'],
+      ] as const) {
+        const port = open(await serveTls(key + cert, answers));
+        const request = {
+          holder: { session: 'a', address: undefined },
+          method: 'GET',
+          url: new URL(`https://localhost:${port}/`),
+          headers: { host: 'wiki.example.com' },
+          client: new PassThrough().resume(),
+        } as const;
+        const { response } = clientOf().stream(request, () => {});
+        expect(await outcomeOf(response.then(({ discard }) => discard()))).to.equal(expected);
+      }
     });
   });
 });

@@ -56,6 +56,8 @@ export const resourceFailures = {
   },
   cookie_refused:
     'You have just logged in, but your browser does not show the cookie of this login. Allow cookies for this site, and log in again.',
+  cookie_unaccepted:
+    'You have just logged in, but the login relay does not accept the cookie of this login. Log in again. If it happens again, only the operator can fix this: all relays at this address need the same key and the same settings.',
   foreign_page_refused: {
     status: 403,
     detail:

@@ -12,7 +12,7 @@ import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
 import { readSingle, withParameters } from '../oauth/query.ts';
 import { doorPaths } from '../paths.ts';
 import { longestBrowserLifetime } from '../resources/resource.ts';
-import { redirectThroughProxy } from './enter-door.ts';
+import { describeLostCookie, redirectThroughProxy } from './enter-door.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
 import { recordCaller } from './protected-resource.ts';
@@ -99,7 +99,7 @@ function findPlaceOfCode({ places }: DoorHost, code = ''): DoorPlace {
 async function returnToPage(host: DoorHost, ctx: Context, state: string): Promise<void> {
   const { logins, origin } = host;
   const entered = await openByCookie(ctx, host);
-  if (entered === undefined) throw new RelayError('cookie_refused');
+  if (entered === undefined) throw describeLostCookie(host, ctx);
   recordCaller(ctx, entered, 'cookie');
   const login = logins.find(ctx, state);
   // The browser has kept the cookie of an earlier login, but began another one, because the proxy does not show the

@@ -46,8 +46,9 @@ export async function enterDoor(
     // The proxy asks about the relay's own paths, most likely about the callback of a login. Another login would end
     // here again.
     if (isPlainRelayPath(target)) throw new RelayError('relay_paths_checked');
-    // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
-    if (logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
+    // This browser has just logged in, and shows no cookie that opens the door. Another login would end the same way,
+    // and so on forever.
+    if (logins.hasFinished(ctx)) throw describeLostCookie(host, ctx);
     sendToLogin(host, ctx, { address: beginLogin(host, ctx, wayBackTo(target, origin)), isRenewal: false });
     return undefined;
   }
@@ -61,6 +62,13 @@ export async function enterDoor(
   recordCaller(ctx, entered, 'cookie');
   return entered;
 }
+
+/**
+ * Creates the failure of a browser that has logged in, but shows no cookie that opens the door. If it shows a cookie,
+ * another relay has set it with another key, or a reload has changed who is allowed.
+ */
+export const describeLostCookie = ({ cookies }: DoorHost, ctx: Context): RelayError =>
+  new RelayError(cookies.get(ctx) === undefined ? 'cookie_refused' : 'cookie_unaccepted');
 
 /**
  * Whether a request asks for a part of a file. Browsers ask so for the rest of a download or of a PDF, with the other
@@ -172,6 +180,9 @@ export function answerWithWayToResource({ origin, pages }: DoorHost): AnswerFail
 /** Failures after which another account of the person may be let in. */
 const accountRefusals: readonly string[] = ['access_refused', ...refusalsAtProvider];
 
+/** Failures of a browser that has just logged in, so that a page would not begin another login by itself. */
+const lostCookies: readonly string[] = ['cookie_refused', 'cookie_unaccepted'];
+
 /** Failures that no login repairs, so that the page has no link. The person can only try again later. */
 const notRepairedByLogin: readonly string[] = [
   'upstream_unreachable',
@@ -207,7 +218,7 @@ function createLinkForFailure(host: DoorHost, ctx: Context, { code }: RelayError
     return html`<a href="/" target="_blank" rel="noopener">${pages.text('log_in_elsewhere')}</a>`;
   }
   const isRefusal = accountRefusals.includes(code);
-  if (!isRefusal && code !== 'cookie_refused') return html`<a href="/">${pages.text('log_in_again')}</a>`;
+  if (!isRefusal && !lostCookies.includes(code)) return html`<a href="/">${pages.text('log_in_again')}</a>`;
   logins.forgetFinished(ctx);
   const start = beginLogin(host, ctx, '/', isRefusal ? 'select_account' : undefined);
   return html`<a href="${start}">${pages.text(isRefusal ? 'log_in_otherwise' : 'log_in_again')}</a>`;

@@ -103,6 +103,17 @@ describe('a login of a browser at a resource that cannot end', () => {
     expect((await person.visit(`${wiki}/notes`)).text).to.include('42 at /notes');
   });
 
+  it('is a page about the relays if one of them does not accept the cookie that another one has set', async () => {
+    await person.visit(`${wiki}/notes`);
+    await relay().reload({ ...settings, files: { './key': `${'another key '.repeat(4)}\n` } });
+    const page = await person.visit(`${wiki}/notes`);
+    expect(page.status).to.equal(400);
+    expect(page.text).to.include('The cookie is not accepted').and.include('the same key');
+    expect(starts()).to.equal(1);
+    const [, link = ''] = /<a href="([^"]+)">Log in again/.exec(page.text) ?? [];
+    expect((await person.visit(link.replaceAll('&amp;', '&'))).text).to.include('42 at / with');
+  });
+
   it('is a page if the cookie is there twice, as a sibling host could set it on plain http', async () => {
     await person.visit(`${wiki}/`);
     const header = person.jar.headerFor(new URL(wiki));

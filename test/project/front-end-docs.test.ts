@@ -36,6 +36,7 @@ const ofResources: readonly string[] = [
   'request_unknown',
   'login_needed',
   'cookie_refused',
+  'cookie_unaccepted',
   'foreign_page_refused',
   'check_ineffective',
   'relay_paths_checked',

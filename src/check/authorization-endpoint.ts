@@ -95,7 +95,9 @@ function judgeUnreached(unreached: Unreached, url: string): Finding {
   const { message, fix } = unreached;
   const onlyForBrowsers = explainIfOthersMayReach('browsers', unreached);
   if (onlyForBrowsers === undefined) return endpoint.problem(message, fix);
-  return endpoint.notChecked(onlyForBrowsers, `open it in a browser: ${shortenState(url)}; if that fails, ${fix}`);
+  // The address comes last, because terminals would take a punctuation mark behind it for a part of it.
+  const advice = `open it in a browser; if that fails, ${fix}. The address is ${shortenState(url)}`;
+  return endpoint.notChecked(onlyForBrowsers, advice);
 }
 
 /** The longest body in bytes that is read as an error code. A page is longer. */

@@ -94,7 +94,8 @@ describe('login-relay check, about the authorization endpoint', () => {
     const { verdict, message, fix } = result.finding(subject);
     expect(verdict).to.equal('not_checked');
     expect(message).to.match(/^only browsers have to reach it, and from here it was not reached: /);
-    expect(fix).to.contain(`open it in a browser: ${authorizeUrl}?`);
+    expect(fix).to.match(/^open it in a browser; if that fails, .* The address is https:\S+=S256$/);
+    expect(fix).to.contain(` ${authorizeUrl}?`);
     expect(result.code).to.equal(0);
   });
 

@@ -15,7 +15,12 @@ type Sealed = [CryptoKeyPair, CryptoKey, ArrayBuffer];
 /** Each key seals once, so the initialization vector can always be the same. */
 const cipher = { name: 'AES-GCM', length: 256, iv: new Uint8Array(12) };
 
-/** Loads what is kept. @returns undefined if nothing is kept, null if the browser does not say */
+/**
+ * Loads what is kept of a login.
+ *
+ * @param name of the login, as `createLogin` makes it from the relay, the client and the resource
+ * @returns undefined if nothing is kept, null if the browser does not say, or the record does not open
+ */
 export const load = (name: string): Promise<Kept | undefined | null> =>
   access<Sealed | undefined>((records) => records.get(name))
     .then(async (record) => {
@@ -28,6 +33,7 @@ export const load = (name: string): Promise<Kept | undefined | null> =>
 /**
  * Keeps a login in this browser, in place of what was kept. Without storage, a login lasts as long as the page.
  *
+ * @param name as in {@link load}
  * @param kept undefined to keep nothing
  * @returns whether the browser keeps it
  */

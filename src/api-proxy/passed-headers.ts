@@ -41,20 +41,17 @@ export function mayReachApi(name: string): boolean {
   return !keptBack.test(read) && !keptFromApi.test(read);
 }
 
-/** Whether a request header passes the gateway. @param name in lower case */
-function mayReachResource(name: string): boolean {
-  const read = asServersRead(name);
-  return !keptBack.test(read) && !keptFromResource.test(read) && !claimsIdentity(read);
-}
-
 /**
- * Selects the headers of a request to a server behind the gateway: all except those that the relay sets or is
- * responsible for, because new protocols have new headers.
+ * Selects the headers of a program's request to a server behind the gateway: all except those that the relay sets or is
+ * responsible for, because new protocols have new headers. For browsers, see `applicationRequestHeaders`.
  *
  * @param headers with names in lower case
  */
 export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
-  return selectHeaders(headers, mayReachResource);
+  return selectHeaders(headers, (name) => {
+    const read = asServersRead(name);
+    return !keptBack.test(read) && !keptFromResource.test(read) && !claimsIdentity(read);
+  });
 }
 
 /**

@@ -159,7 +159,8 @@ function assembleWithoutPreset(
 }
 
 /**
- * Replaces or removes what a preset says about its own endpoints, if the registration has other endpoints.
+ * Replaces or removes what a preset says about its own endpoints, if the registration has other endpoints. The result
+ * overrides the preset. The settings of the registration override both.
  *
  * @param isPresetNamed whether the operator names the preset, which says who answers even behind other URLs
  */
@@ -168,6 +169,7 @@ function resetForOtherEndpoints(
   isPresetNamed: boolean,
   issuer: string | undefined,
 ): Partial<Provider> {
+  // With only another token endpoint, the preset's server still logs people in and describes them.
   const isOtherServer = !isPresetNamed && (authorizeUrl ?? userUrl) !== undefined;
   const noAnswers = { access: undefined, lookupRefusals: undefined, accountPrompt: undefined };
   const answers = isOtherServer ? { ...noAnswers, ...answersOfPresetAt({ authorizeUrl, tokenUrl, userUrl }) } : {};

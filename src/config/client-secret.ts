@@ -4,7 +4,7 @@ import { type FileText, isUnseen, type Reading } from './map-reading.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
 import { visibleCharacters } from './schemas.ts';
 
-/** Names the credential and the file of the packaged service. */
+/** The fault of the packaged service, which has only one registration. It names the credential and its file. */
 const noCredentialOfService =
   'is required: the systemd credential provider-client-secret is missing or empty. ' +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';

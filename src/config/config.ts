@@ -50,7 +50,8 @@ export type ConfigReading = ReturnType<typeof readConfig>;
 
 /**
  * Turns flags, environment variables and the file that they name into a Config. Flags override the environment, which
- * overrides the file; an empty variable counts as unset.
+ * overrides the file; an empty variable counts as unset. If there is no fault, it creates a missing key file, unless
+ * `given.newFiles` cannot.
  *
  * @param given.unseen collects the secrets that this user cannot read, for which the Config has stand-ins
  * @throws {ConfigError} with all faults at once. No fault quotes a value that may be secret

@@ -8,6 +8,9 @@ const longestQuoted = 100;
  * Describes a fault to the operator: the setting, its value unless that may be a secret, and what is wrong. The
  * wordings for one value are in `schemas.ts`, `settings/`, `origins/` and `urls.ts`, those for several together in
  * `checks/`.
+ *
+ * @param described the setting and its place, as `describeSetting` names them
+ * @param message completes a sentence that begins with the setting
  */
 export function describeFault(
   described: string,

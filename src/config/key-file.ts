@@ -3,7 +3,7 @@ import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
 import { isUnseen, type Reading } from './map-reading.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
-import { isVisible, secretVariables } from './secret-variables.ts';
+import { secretVariables, visibilityWarning } from './secret-variables.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
 import { whySecretUnfilled } from './unfilled-values.ts';
@@ -53,11 +53,11 @@ function readKeyVariable({ reportVariableFault, warnOfVariable }: Reading<'relay
   const secrets = parseSecretLines(text.replace(/\r?\n$/, ''));
   const message = `must have ${secretLines}`;
   if (secrets === undefined) return reportVariableFault(name, message);
-  warnOfVariable(name, isVisible);
+  warnOfVariable(name, visibilityWarning);
   return secrets;
 }
 
-/** Reports why a missing key file cannot be created. */
+/** Reports why a missing key file cannot be created. Does nothing if it can. */
 function reportUncreatable(reading: Reading<'relay'>, path: string): void {
   // A secret that was given instead of a path must not become the name of a file.
   if (!path.includes('/')) {
@@ -73,8 +73,8 @@ function reportUncreatable(reading: Reading<'relay'>, path: string): void {
 }
 
 /**
- * Creates a key file with a random secret. A command that creates no files only warns that `serve` will create it. Call
- * it only if there is no fault, because a created file stays.
+ * Creates a key file with a random secret. A command that creates no files only warns that `serve` will create it, and
+ * gets a random secret in its place. Call it only if there is no fault, because a created file stays.
  *
  * @returns its secrets, or undefined after reporting a fault
  */

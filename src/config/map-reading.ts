@@ -90,7 +90,11 @@ export function createReading<At extends Level>(context: ReadingContext, map: Se
       for (const name of forbidden) if (given[name]) report(name, message);
     },
     warn: (name: Name, message: string) => warn(name, message),
-    /** Warns about settings that are given, although they have no effect. */
+    /**
+     * Warns about settings that are given, although they have no effect.
+     *
+     * @param why ends the sentence, and begins with its space or colon: ` without …`, `: …`
+     */
     warnOfUnused(unused: readonly Name[], why: string): void {
       for (const name of unused) if (given[name]) warn(name, `has no effect${why}`);
     },

@@ -40,7 +40,10 @@ export function providerFromSettings(values: ValuesAt<'providers'>): Partial<Pro
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** The settings that would describe a provider in a file without preset and issuer, as YAML texts. */
+/**
+ * The settings that would describe a provider in a file without preset and issuer, as YAML texts for a comment. Further
+ * parameters, headers, and where the provider describes a person are left out.
+ */
 export function settingsFromProvider(provider: Provider) {
   const quoted = (separator: string | undefined) => separator && `'${separator}'`;
   return {

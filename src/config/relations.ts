@@ -17,14 +17,15 @@ export function identifyRegistration(
   { name, clientId, provider: settings }: RegistrationConfig,
   { tokenUrl, refreshUrl }: Provider,
 ): string {
-  const issuer = issuerOf(settings);
+  const issuer = configuredIssuer(settings);
   const endpoint = issuer === undefined ? tokenUrl : new URL(tokenUrl).origin;
   const parts = [name, endpoint, issuer ?? '-', clientId];
   if (refreshUrl !== undefined) parts.push(refreshUrl);
   return parts.join(' ');
 }
 
-const issuerOf = (settings: RegistrationConfig['provider']) =>
+/** The issuer that the configuration names, whether or not its metadata are asked for. */
+const configuredIssuer = (settings: RegistrationConfig['provider']) =>
   'discovered' in settings ? settings.discovered.issuer : settings.issuer;
 
 /**
@@ -97,7 +98,7 @@ export function resourcesOfRegistration(
   { name, clientId, provider }: RegistrationConfig,
 ): readonly Resource[] {
   // `identifyRegistration` needs the provider's metadata, and resources must work before they are discovered.
-  const providerId = issuerOf(provider) ?? ('known' in provider ? provider.known.tokenUrl : '');
+  const providerId = configuredIssuer(provider) ?? ('known' in provider ? provider.known.tokenUrl : '');
   return resources
     .filter((resource) => resource.registrations.includes(name))
     .map((resource) => {

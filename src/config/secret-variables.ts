@@ -5,7 +5,7 @@
 export const secretVariables = { key: 'KEY', memoryPassword: 'SHARED_MEMORY_PASSWORD' } as const;
 
 /** The end of a warning about such a variable. */
-export const isVisible = 'can be read by everything that sees the environment of this process: a file is safer';
+export const visibilityWarning = 'can be read by everything that sees the environment of this process: a file is safer';
 
 /**
  * Separates the address of a shared memory from its password: hosting providers often give one variable with both.

@@ -4,7 +4,7 @@ import { hostInUrl, isLoopback } from '../urls.ts';
 import { type FileText, isUnseen } from './map-reading.ts';
 import { credentialPath, readNamedFile } from './named-file.ts';
 import type { RelayReading } from './readings.ts';
-import { isVisible, secretVariables, splitPassword } from './secret-variables.ts';
+import { secretVariables, splitPassword, visibilityWarning } from './secret-variables.ts';
 import { options } from './settings/settings.ts';
 import { whySecretUnfilled } from './unfilled-values.ts';
 
@@ -53,7 +53,7 @@ function readPassword(reading: RelayReading): FileText {
   if (other !== undefined) return reportVariableFault(variable, `and ${other} are both given: give only one`);
   const whyNot = whySecretUnfilled(password);
   if (whyNot !== undefined) return reportVariableFault(variable, `holds a password that ${whyNot}`);
-  warnOfVariable(variable, `holds a password, and ${isVisible}`);
+  warnOfVariable(variable, `holds a password, and ${visibilityWarning}`);
   return password;
 }
 

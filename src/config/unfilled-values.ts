@@ -1,11 +1,11 @@
-const isPlaceholder = 'is a placeholder: give the value itself';
-const isQuoted = 'has quotes around it, which are part of the value: leave them out';
+const placeholderFault = 'is a placeholder: give the value itself';
+const quotesFault = 'has quotes around it, which are part of the value: leave them out';
 
 /** Forms of values that nobody has filled in, such as `${SECRET}`, for secrets and for other settings. */
 const unfilledForms: readonly [form: RegExp, message: string][] = [
   [/^\$\{[^}]*\}$|^\$[A-Z_][A-Z0-9_]*$/, 'is a variable that nothing has replaced'],
   [/^\{\{.*\}\}$/s, 'is a template that nothing has filled in'],
-  [/^YOUR[-_ ]/, isPlaceholder],
+  [/^YOUR[-_ ]/, placeholderFault],
 ];
 
 /**
@@ -13,13 +13,13 @@ const unfilledForms: readonly [form: RegExp, message: string][] = [
  * must look like an issued secret, or like words.
  */
 const unfilledSecrets: typeof unfilledForms = [
-  [/^<[a-z][\w -]*>$/i, isPlaceholder],
-  [/^(["'`])[\w.~+/=-]*\1$/, isQuoted],
+  [/^<[a-z][\w -]*>$/i, placeholderFault],
+  [/^(["'`])[\w.~+/=-]*\1$/, quotesFault],
 ];
 
 const unfilledOthers: typeof unfilledForms = [
-  [/^<[^<>]*>$/, isPlaceholder],
-  [/^(["'`]).*\1$/s, isQuoted],
+  [/^<[^<>]*>$/, placeholderFault],
+  [/^(["'`]).*\1$/s, quotesFault],
 ];
 
 /** Parts of a value that were never filled in. */

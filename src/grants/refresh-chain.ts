@@ -166,8 +166,9 @@ export class RefreshChains {
 
   /** Whether another relay has a newer result, or is about to get one. Also learns of a logout at another relay. */
   async #isOlderThanAtOthers({ refreshToken }: OwnedRefreshToken, key: string): Promise<boolean> {
-    // If another relay has logged the person out, this process must not repeat an earlier result either.
-    if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);
+    // If another relay has logged the person out, this call remembers that, so that `#usableResult` repeats no earlier
+    // result either.
+    await this.#toRevoke.isMarked(key);
     const found = await this.#home.shared?.peek(letter, key);
     return found === 'locked' || (found !== undefined && isFinal(found.outcome, refreshToken));
   }
@@ -218,13 +219,14 @@ export class RefreshChains {
   }
 
   /**
-   * Remembers the outcome of a call, of this relay or another.
+   * Remembers the outcome of a call: of this relay if `how` is `led`, otherwise of another.
    *
    * @returns undefined if another relay has rotated the refresh token: then `#followRotations` finds the newer token
    * @throws {RelayError} if the call failed
    */
   #remember(token: OwnedRefreshToken, { outcome, age, how }: FoundOutcome): RefreshResult | undefined {
     if (outcome.failure !== undefined) throw new RelayError(outcome.failure);
+    // Only the type permits this: each `isAnswer` refuses an outcome with neither a failure nor a response.
     if (outcome.response === undefined) return undefined;
     // No refresh token in the response means that the provider did not rotate it. @see RFC 6749 §6
     const { refreshToken = token.refreshToken } = outcome.response;

@@ -60,6 +60,8 @@ export function createBacklog(run: (words: readonly string[]) => Promise<boolean
     /**
      * Remembers a command unless the server answers it. A later command on the same key replaces it.
      *
+     * @param answer what running the command results in; undefined without an answer
+     * @param name the key that the command writes
      * @param left milliseconds after which the command has no purpose any more
      */
     async oweUnless(answer: Promise<unknown>, name: string, command: Command, left: number): Promise<void> {

@@ -23,6 +23,7 @@ export function createHighestLists({ now, shared }: Home, { letter, most }: Kind
     (left?.[0] ?? -1) > (right?.[0] ?? -1) ? left : right;
   shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseCommand(key, value, left)));
   return {
+    /** The highest list that is known. @returns undefined if there is none */
     async get(key: string): Promise<List | undefined> {
       const answer = await shared?.run(['GET', hashSharedName(letter, key)]);
       return higher(lists.get(key), parseList(answer?.reply));

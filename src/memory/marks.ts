@@ -19,8 +19,10 @@ export type Marks = ReturnType<typeof createMarks>;
 /**
  * Remembers keys that were marked, each for its lifetime.
  *
- * @param options.isKept whether each process that knows a mark sets it again after the server has lost it
- * @param options.areTakenBack whether a mark can be removed again. Then this process does not remember marks of others
+ * @param options.isKept whether each process that knows a mark sets it again after the server has lost it. For that, a
+ *   process also remembers the marks of others about which it asks
+ * @param options.areTakenBack whether a mark can be removed again. Then a process does not remember the mark of another
+ *   that keeps it from setting its own
  */
 export function createMarks(
   { now, shared }: Home,
@@ -36,9 +38,10 @@ export function createMarks(
   });
   if (isKept) shared?.onReturn(() => marks.all().map(({ key, value, left }) => markCommand(key, value, left)));
   return {
+    /** Whether this process knows a mark of a key. It does not ask the server. */
     isMarkedHere,
     /**
-     * Whether a key is marked.
+     * Whether a key is marked. If marks are kept (`isKept`), this process then remembers the mark.
      *
      * @param isStrict whether to throw `memory_away` if the server does not answer, because it may have a mark that
      *   this process does not know

@@ -94,7 +94,12 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
       // Without an answer, the outcome counts as new.
       return timeLeft > 0 ? Math.max(0, lifetime - timeLeft) : 0;
     },
-    /** Leaves an outcome. @param lock the value that it replaces; undefined if it replaces any value */
+    /**
+     * Leaves an outcome. Without keys (`setKeys`), it does nothing.
+     *
+     * @param lifetime milliseconds
+     * @param lock the value that the outcome replaces; undefined if it replaces any value
+     */
     async leave(name: string, outcome: Outcome, lifetime: number, lock?: string): Promise<void> {
       const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
       if (text === undefined) return;

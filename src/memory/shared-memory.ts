@@ -79,6 +79,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       lockTime = callTime + lockMargin;
       seed = Buffer.from(hkdfSync('sha256', keys[0], '', 'counters', 16)).toString('hex');
     },
+    /** A secret that relays with the same key share, so that `createCounters` gives an address the same counter. */
     seed: () => seed,
     /**
      * Reads the outcome at a key.

@@ -1,11 +1,12 @@
 import type { RequestListener } from 'node:http';
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
 import { ListenError } from '../failures/start-errors.ts';
 import { limits } from '../limits.ts';
 import { type ListeningServer, listen, type Port } from '../server/server.ts';
+import { hostInUrl } from '../urls.ts';
 import { createOccasionalWarning } from './occasional-warnings.ts';
 import type { Metrics } from './request-metrics.ts';
 
@@ -98,7 +99,7 @@ export function createMetricsListener(
 
 /** Returns an IP address or a name as the host of a URL. */
 function hostOfAddress(address: string): string {
-  return parseHost(isIPv6(address) ? `[${address}]` : address);
+  return parseHost(hostInUrl(address));
 }
 
 function isLoopbackAddress(address: string): boolean {

@@ -45,7 +45,7 @@ export function createMetrics(situation: () => Situation) {
       countProviderCall(metrics, record);
       countLogin(metrics, record);
     },
-    /** Counts a request that never reached the application. */
+    /** Counts a request that the server answered without the relay, such as one that is not valid HTTP. */
     observeUnreadable({ status, outcome }: UnreadableRequest): void {
       metrics.requests.inc({ route: 'none', status });
       limitHit(limitsByOutcome[outcome]);

@@ -38,6 +38,8 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   const metricsPort = await openMetricsPort(metrics, config.metrics, logger);
   let relay = await create(config);
   let currentConfig = config;
+  // Only servers behind the gateway have WebSockets.
+  const takesWebSockets = () => hasGateways(currentConfig);
   situation = () => describeSituation(relay, currentConfig, memory);
   const server = await listen(
     relay.listener,
@@ -45,12 +47,12 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
     { ...limits, headerSize: headerSizeFor(config), connections: decideConnectionLimit(config, logger) },
     createServerObserver(config, logger, metrics),
     config.certificate,
-    () => hasGateways(currentConfig),
+    takesWebSockets,
   );
   setEngineFlags();
   if (server.address === 'unix') warnOfUnixSocket(config, logger);
   return {
-    /** `http://host:port`. */
+    /** `http://host:port`, `https://host:port`, or `unix` for a Unix socket. */
     address: server.address,
     /** Undefined if metrics are off. */
     metricsAddress: metricsPort?.address,

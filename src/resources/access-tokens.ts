@@ -44,7 +44,7 @@ interface TokenUse {
 
 const bearerToken: TokenUse = { name: 'access token', lifetime: longestLifetime };
 
-/** The content of the cookie that opens a resource to a browser. */
+/** A cookie that opens a resource to a browser. It has the content of an access token. */
 export const browserCookie: TokenUse = { name: 'door cookie', lifetime: longestBrowserLifetime };
 
 /**

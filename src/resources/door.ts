@@ -44,6 +44,8 @@ function findDoor(doors: Doors, token: string): Door {
 }
 
 /**
+ * Creates the door of a resource for the people of one registration, and for machines.
+ *
  * @param by.audienceOf returns the audience that a token must have now; undefined if its front end may not use the
  *   resource
  * @param shown what requests show at this door: a bearer token, or the cookie of a browser
@@ -56,7 +58,7 @@ export function createDoor(
     /** A name for the provider's users, who are the same people at all doors of this provider. */
     readonly people: string;
     readonly audienceOf: (opened: Pick<AccessTokenContent, 'frontEnd' | 'client' | 'credential'>) => string | undefined;
-    /** The `hashRules` of each front end that apply now. */
+    /** The `hashRules` of the rules that apply now, by the name of the front end. */
     readonly rules: ReadonlyMap<string, string>;
     /** The name of the relay in `iss` at the registration. */
     readonly issuer: string;

@@ -84,6 +84,8 @@ export function idAtProvider(
 /**
  * Returns the form in which identifiers are compared. It ignores the case of scheme and host, the default port, and a
  * final slash.
+ *
+ * @returns undefined if the text is no URL
  */
 export function toComparable(url: string): string | undefined {
   return URL.parse(url)?.href.replace(/\/$/, '');

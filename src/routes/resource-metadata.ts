@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { makePublic } from '../http/cors.ts';
 import type { Resource } from '../resources/resource.ts';
 
-/** Where clients look for metadata that know only the host of a resource. */
+/** Where clients that know only the host of a resource look for its metadata. */
 export const bareMetadataPath = '/.well-known/oauth-protected-resource';
 
 /** The paths of a resource's metadata, with and without a slash at the end. @see RFC 9728 §3.1 */

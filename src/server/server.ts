@@ -4,6 +4,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { opensWebSocket } from '../api-proxy/websocket-handshake.ts';
 import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { type CountedLimit, type Limits, limits } from '../limits.ts';
+import { hostInUrl } from '../urls.ts';
 import { type Connections, limitConnections } from './connection-limits.ts';
 import { Request } from './parsing.ts';
 import { type Certificate, tlsOptions } from './tls.ts';
@@ -30,10 +31,10 @@ export interface PassedSocket {
   readonly fd: number;
 }
 
-/** Learns about requests and connections that never reach the application. */
+/** Learns about requests and connections that never reach the listener. */
 export interface ServerObserver {
   /**
-   * Called for every request that the HTTP parser refused.
+   * Called for every request that was answered without the listener.
    *
    * @param peer the address of its sender; undefined behind a Unix socket
    */
@@ -78,7 +79,7 @@ export async function listen(
     // Nothing else reveals that the peer of a silent stream has vanished.
     keepAlive: true,
     keepAliveInitialDelay: most.keepAliveTime,
-    // The application answers a missing Host, with JSON.
+    // The listener answers a missing Host, with JSON.
     requireHostHeader: false,
     shouldUpgradeCallback: (request: Request) =>
       takesWebSockets() && opensWebSocket(request) && connections.responsesOn(request.socket).length === 0,
@@ -130,9 +131,8 @@ function addressOf(server: Server | SecureServer): string {
   const address = server.address();
   // Node.js does not know the path of a passed Unix socket.
   if (address === null || typeof address === 'string') return 'unix';
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const scheme = 'setSecureContext' in server ? 'https' : 'http';
-  return `${scheme}://${host}:${address.port}`;
+  return `${scheme}://${hostInUrl(address.address)}:${address.port}`;
 }
 
 /** Only root, systemd, or a program with this capability may open a port below 1024. */

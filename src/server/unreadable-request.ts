@@ -5,7 +5,7 @@ import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { closeLingering } from '../http/body.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 
-/** A request that was answered without reaching the application. */
+/** A request that was answered without the server's listener, such as one that is not valid HTTP. */
 export interface UnreadableRequest {
   readonly requestId: string;
   readonly status: number;
@@ -53,7 +53,7 @@ function findFailure(reason: string, bytes: Buffer | undefined): FailureCode {
 }
 
 /**
- * Answers a request that Node.js does not pass to the application, and closes its socket.
+ * Answers a request that Node.js does not pass to the listener, and closes its socket.
  *
  * @param reason the error code of Node.js or its HTTP parser, the method `CONNECT`, or a failure
  * @param bytes the bytes that the parser refused

@@ -9,10 +9,10 @@ export function createSessionCookies(secure: boolean) {
   const cookies = createSplitCookies(writer, 'session_too_large');
 
   return {
-    /** @throws {RelayError} `session_too_large`, before any cookie is set */
+    /** @param maxAge seconds @throws {RelayError} `session_too_large`, before any cookie is set */
     set: (ctx: Context, frontEnd: string, text: string, maxAge: number): void =>
       cookies.set(ctx, prefix + frontEnd, text, maxAge),
-    /** The text in the cookie of a front end, as {@link createSplitCookies} reads it. */
+    /** The text in the cookie of a front end; undefined if it is absent or incomplete, or comes twice. */
     get: (ctx: Context, frontEnd: string): string | undefined => cookies.get(ctx, prefix + frontEnd),
     /** Whether the request has the session cookie of any of these front ends, or a piece of it. */
     hasAny(ctx: Context, frontEnds: { has(frontEnd: string): boolean }): boolean {

@@ -54,6 +54,7 @@ interface SessionSettings {
   readonly secure: boolean;
   /** Whether to refuse sessions while the shared memory is away, because they may have ended at another relay. */
   readonly isStrict?: boolean;
+  /** The front ends with sessions, by name. */
   readonly frontEnds: ReadonlyMap<string, { readonly audience: string; readonly registrations: ReadonlySet<string> }>;
 }
 
@@ -147,7 +148,10 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       return renewed;
     },
     clear: cookies.clear,
-    /** Ends a session, so that neither a copy of its cookie nor a refresh in flight continues it. */
+    /**
+     * Ends a session, so that neither a copy of its cookie nor a refresh in flight continues it. The browser keeps the
+     * cookie until `clear`.
+     */
     async end({ id, endsAt }: SessionContent): Promise<void> {
       await logouts.mark(id, endsAt * 1000 - now());
     },
@@ -158,10 +162,10 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
 function isValid(session: SessionContent, frontEnd: string, settings: SessionSettings, now: Clock): boolean {
   const { registration, loggedInAt, endsAt, idleEndsAt } = session;
   if (!couldBeIssued(loggedInAt, endsAt, longestDays.session * 86_400, now)) return false;
-  const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
+  const usable = settings.frontEnds.get(frontEnd)?.registrations;
   // The configured lifetime may be shorter now than at the login.
   const end = Math.min(endsAt, idleEndsAt, loggedInAt + settings.lifetime);
-  return session.frontEnd === frontEnd && mayUse?.has(registration) === true && nowInSeconds(now) < end;
+  return session.frontEnd === frontEnd && usable?.has(registration) === true && nowInSeconds(now) < end;
 }
 
 /** Picks what a session keeps of a token response. @param at the time of the response, in seconds since 1970 */

@@ -145,9 +145,8 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
   if (record === undefined || (answer.kind === 'values' && answer.from !== undefined)) return [];
   if (answer.kind !== 'values') {
     const setting = trial.describeOfProvider('userEmailVerified');
-    return [
-      warning('no address counts as verified', `set ${setting}${proposePaths(record, verifiedNames, isTrueOrFalse)}`),
-    ];
+    const proposed = proposePaths(record, verifiedNames, isVerificationLike);
+    return [warning('no address counts as verified', `set ${setting}${proposed}`)];
   }
   const { fields, verified } = answer;
   const [field = ''] = fields;
@@ -157,7 +156,7 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
   const findings: Finding[] = [];
   if (isMissing) findings.push(warning(...adviseOnMissingAddress(trial, record, field)));
   // A missing address need not be verified. But if the record seems to say elsewhere what is verified, advise on both.
-  const isVerificationElsewhere = proposePaths(record, verifiedNames, isTrueOrFalse) !== '';
+  const isVerificationElsewhere = proposePaths(record, verifiedNames, isVerificationLike) !== '';
   if (!isVerified && (!isMissing || isVerificationElsewhere)) {
     findings.push(warning(...adviseOnUnverifiedAddress(trial, record, verified)));
   }
@@ -177,7 +176,7 @@ function adviseOnMissingAddress({ describeOfProvider }: Trial, record: Item, fie
 
 /** @param verified the field that should say that the address is verified */
 function adviseOnUnverifiedAddress({ describeOfProvider }: Trial, record: Item, verified: string): Complaint {
-  const proposed = proposePaths(record, verifiedNames, isTrueOrFalse);
+  const proposed = proposePaths(record, verifiedNames, isVerificationLike);
   const otherwise = proposed === '' ? ', or to always if the provider gives the addresses out itself' : '';
   return [
     `${verified} does not say that it is verified`,
@@ -187,7 +186,8 @@ function adviseOnUnverifiedAddress({ describeOfProvider }: Trial, record: Item, 
 
 /** Whether a value may be a login name. An e-mail address is not proposed, because anybody may be able to set it. */
 const isNameLike = (value: unknown) => typeof value === 'string' && value !== '' && !hasAtSign(value);
-const isTrueOrFalse = (value: unknown) => value === false || isTrue(value);
+/** Whether a value may say that an address is verified or not. Only the yes has several forms (`isTrue`). */
+const isVerificationLike = (value: unknown) => value === false || isTrue(value);
 const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;
 
 /** Proposes paths in the record for a setting, as the end of a sentence; empty if there are none. */

@@ -113,7 +113,7 @@ function warnOfAssumedId(
   // With an issuer and no scope, the metadata decide whether the scope contains openid.
   const isDecidedLater = 'discovered' in settings && scope === undefined;
   const usesRegistration = (owner: { readonly registrations: readonly string[] }) => owner.registrations.includes(name);
-  const scopes = [scope, ...frontEnds.filter(usesRegistration).map(scopeOf)];
+  const scopes = [scope, ...frontEnds.filter(usesRegistration).map((frontEnd) => frontEnd.values.scope)];
   const requestsOpenid = scopes.some((words) => words?.split(' ').includes('openid'));
   if (!isSubAssumed || isDecidedLater || requestsOpenid) return;
   const owners = [...registrations, ...resources, ...frontEnds].filter(usesRegistration);
@@ -125,13 +125,11 @@ function warnOfAssumedId(
   );
 }
 
-const scopeOf = ({ values }: FrontEndReading) => values.scope;
-
 /** Reports front ends whose logins get no ID token, although it has to say who the person is. */
 function reportScopesWithoutIdToken({ name, values, describe }: RegistrationReading, { frontEnds }: Readings): void {
   if (values.userFrom !== 'id-token') return;
   for (const frontEnd of frontEnds) {
-    const scope = scopeOf(frontEnd);
+    const { scope } = frontEnd.values;
     const usesRegistration = frontEnd.registrations.includes(name);
     if (!usesRegistration || scope === undefined || scope.split(' ').includes('openid')) continue;
     frontEnd.reportFault('scope', `must have openid: ${describe('userFrom')} is id-token`);
@@ -145,10 +143,10 @@ function reportScopesWithoutIdToken({ name, values, describe }: RegistrationRead
 function warnOfWiderScopes(openFrontEnd: FrontEndReading, frontEnds: Readings['frontEnds']): void {
   for (const { name, values } of openFrontEnd.usableRegistrations) {
     const scopeByDefault = values.scope ?? findPreset(values)?.provider.scope;
-    const openScope = scopeOf(openFrontEnd) ?? scopeByDefault ?? '';
+    const openScope = openFrontEnd.values.scope ?? scopeByDefault ?? '';
     const wider = frontEnds.find(
       (other) =>
-        other.registrations.includes(name) && scopeBeyond(scopeOf(other) ?? scopeByDefault, openScope).length > 0,
+        other.registrations.includes(name) && scopeBeyond(other.values.scope ?? scopeByDefault, openScope).length > 0,
     );
     if (wider === undefined) continue;
     openFrontEnd.warn(

@@ -42,13 +42,13 @@ function reportSeparatedScopes(registration: RegistrationReading, frontEnds: rea
 
 /** Warns about secrets in a file that other users can read. */
 function warnOfReadableSecrets({ values, sourceOf, warn }: RegistrationReading): void {
-  const isReadable = 'is in a file that other users can read: chmod 600 it';
+  const message = 'is in a file that other users can read: chmod 600 it';
   for (const secret of ['clientSecret', 'tokenParams'] as const) {
-    if (sourceOf(secret) === 'file') warn(secret, `${isReadable}, or keep the secret in a file of its own`);
+    if (sourceOf(secret) === 'file') warn(secret, `${message}, or keep the secret in a file of its own`);
   }
   // A shorter header is a version or a name, not a secret.
   const headerValues = Object.values(values.requestHeaders ?? {});
-  if (headerValues.some((value) => value.length >= 16)) warn('requestHeaders', isReadable);
+  if (headerValues.some((value) => value.length >= 16)) warn('requestHeaders', message);
 }
 
 /** Reports names of entries that are also endpoints, if this configuration has these endpoints. */

@@ -47,6 +47,7 @@ function checkOrigins({ values, describe, reportFault }: FrontEndReading): void 
   }
 }
 
+/** Reports a front end URL with several origins or a `*`, outside the origin, or with a parameter of plain logins. */
 function checkFrontEndUrl({ values, describe, reportFault, forbid }: FrontEndReading): void {
   const { origin: origins = [], frontendUrl } = values;
   if (origins.some(hasStar)) forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
@@ -140,6 +141,7 @@ function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
   return isLong ? `is longer than ${maxRedirectUriLength} characters` : undefined;
 }
 
+/** Checks each redirect URI on its own, and that none is repeated. */
 function checkRedirectUris(reading: FrontEndReading): void {
   const { redirectUri: uris = [] } = reading.values;
   for (const [index, uri] of uris.entries()) {
@@ -149,6 +151,7 @@ function checkRedirectUris(reading: FrontEndReading): void {
   }
 }
 
+/** Finds what is wrong with a redirect URI. @returns messages that complete a sentence about the URI */
 function findFaultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): string[] {
   const { kind } = values;
   const [origin] = values.origin ?? [];

@@ -15,12 +15,13 @@ const settingsForPeople = [
 ] as const;
 
 /** Checks an entry with `kind: machine`, which may only have its credentials and resources. */
-export function checkMachine({ forbid, describe, reportFault, isGiven, ...reading }: FrontEndReading): void {
+export function checkMachine(reading: FrontEndReading): void {
+  const { allow, clients, apis, forbid, describe, reportFault, isGiven } = reading;
   const why = `with ${describe('kind')} machine`;
   forbid(settingsForPeople, `must not be set ${why}`);
-  reading.allow?.reportEntryFault(`must not be set ${why}: the entry of the machine is its permission`);
-  reading.clients?.reportEntryFault(`must not be set ${why}`);
-  for (const api of reading.apis) api.reportEntryFault(`must not be set ${why}`);
+  allow?.reportEntryFault(`must not be set ${why}: the entry of the machine is its permission`);
+  clients?.reportEntryFault(`must not be set ${why}`);
+  for (const api of apis) api.reportEntryFault(`must not be set ${why}`);
   if (!isGiven('resources')) reportFault('resources', `is required ${why}`);
 }
 

@@ -88,6 +88,7 @@ function checkUrl(resource: ResourceReading, earlier: readonly ResourceReading[]
   if (overlapping) reportFault('url', `contains that of resources.${overlapping.name}, or is below it`);
 }
 
+/** Reports a resource that does not say which of several providers it is for. */
 function checkProviderIsNamed({ isGiven, reportFault }: ResourceReading, registrations: readonly string[]): void {
   if (isGiven('provider') || registrations.length <= 1) return;
   reportFault('provider', 'is required, because there are several providers');

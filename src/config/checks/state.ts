@@ -39,7 +39,7 @@ export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | '
   return kind === 'bearer' && origin?.some(hasStar) ? 'bound' : kind;
 }
 
-/** A front end whose logins have no state gets no refresh tokens, whatever its setting says. */
+/** Whether any front end gets refresh tokens. Without a state in its logins, it gets none, whatever it is set to. */
 function areRefreshTokensIssued({ frontEnds }: Readings): boolean {
   return frontEnds.some((frontEnd) => refreshTokensOf(frontEnd) !== 'off' && !isWithoutState(frontEnd));
 }

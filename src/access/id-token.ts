@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { clockSkew } from '../clock.ts';
 import type { FieldFault, RelayError } from '../failures/relay-error.ts';
-import { isObject } from '../oauth/json.ts';
 import type { Item } from './fields.ts';
 import { unknownIdentity } from './identity.ts';
 
@@ -26,9 +25,8 @@ export interface Expected {
  * @see OpenID Connect Core 1.0 §3.1.3.7 and §12.2
  */
 export function readIdToken(token: string | undefined, expected: Expected): Item {
-  if (token === undefined) throw wrongClaim('id_token', 'missing');
   const claims = decodeClaims(token);
-  if (claims === undefined) throw wrongClaim('id_token', 'shape');
+  if (claims === undefined) throw wrongClaim('id_token', token === undefined ? 'missing' : 'shape');
   const { iss, aud, azp, exp, nonce, sub } = claims;
   if (expected.issuer === undefined || iss !== expected.issuer) throw wrongClaim('iss', missingOrMismatch(iss));
   const audiences = [aud].flat();
@@ -51,7 +49,7 @@ export function readIdToken(token: string | undefined, expected: Expected): Item
  * @returns undefined without a token or its `sub`
  */
 export function hashSubject(token: string | undefined): string | undefined {
-  const sub = token === undefined ? undefined : decodeClaims(token)?.['sub'];
+  const sub = decodeClaims(token)?.['sub'];
   return typeof sub === 'string' ? hashShort(sub) : undefined;
 }
 
@@ -71,11 +69,10 @@ export function expectSubject(sub: unknown, subjectId: string | undefined): void
 /** Only 16 bytes, because the hash is part of the refresh token, which has to fit into a request. */
 const hashShort = (sub: string) => createHash('sha256').update(sub).digest().subarray(0, 16).toString('base64url');
 
-/** @returns undefined if the token is not a JWT with claims */
-function decodeClaims(token: string): Item | undefined {
+/** Decodes the claims of an ID token without verifying them. @returns undefined without a token, or if it is not a JWT */
+export function decodeClaims(token: string | undefined): Item | undefined {
   try {
-    const claims: unknown = decodeJwt(token);
-    return isObject(claims) ? claims : undefined;
+    return token === undefined ? undefined : decodeJwt(token);
   } catch {
     return undefined;
   }

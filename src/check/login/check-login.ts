@@ -1,5 +1,6 @@
 import type { Evidence } from '../../access/access.ts';
 import type { Item } from '../../access/fields.ts';
+import { decodeClaims } from '../../access/id-token.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../../config/config.ts';
 import type { OptionSources } from '../../config/option-sources.ts';
 import { frontEndsWithBrowsers } from '../../config/relations.ts';
@@ -19,7 +20,7 @@ import { describeAnswers, recordCalls, type ShownAnswer } from './calls.ts';
 import { exchangeCode } from './exchange.ts';
 import { createSecretMatcher, describeObject } from './fields.ts';
 import { lookUpPerson } from './lookup.ts';
-import { checkAddress, checkIdToken, checkPerson, decodeClaims } from './person.ts';
+import { checkAddress, checkIdToken, checkPerson } from './person.ts';
 import { checkPersonAfterRefresh, refreshOnce, revokeAll } from './refresh-and-revoke.ts';
 import type { Step, Trial } from './trial.ts';
 import { type Operator, waitForLogin } from './wait.ts';

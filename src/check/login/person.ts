@@ -6,7 +6,6 @@ import { faultIn, isTrue, isTrueIn, textIn } from '../../access/fields.ts';
 import { readIdToken } from '../../access/id-token.ts';
 import type { Identity, IdentityQuestion } from '../../access/identity.ts';
 import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
-import { parseJsonObject } from '../../oauth/json.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessAnswer } from '../../providers/provider.ts';
 import { type Finding, findingsOn } from '../finding.ts';
@@ -241,10 +240,4 @@ export function checkIdToken(trial: Trial, idToken: string | undefined, isNeeded
     if (provider.userFrom === 'id-token') return [];
     return [notChecked(`${describeFaults(error.fields)}, and the relay does not read it`)];
   }
-}
-
-/** Decodes the claims of an ID token without verifying it; undefined if it cannot be read. */
-export function decodeClaims(idToken: string | undefined): Item | undefined {
-  const [, payload] = idToken?.split('.') ?? [];
-  return payload === undefined ? undefined : parseJsonObject(Buffer.from(payload, 'base64url'));
 }

@@ -9,7 +9,11 @@ const noCredentialOfService =
   'is required: the systemd credential provider-client-secret is missing or empty. ' +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 
-/** Names the systemd credential with the client secret of an entry; without a file, of the only registration. */
+/**
+ * Returns the name of the systemd credential with the client secret of a registration.
+ *
+ * @param entry the name of its entry of `providers`; undefined if flags and variables describe the only registration
+ */
 export function clientSecretCredential(entry: string | undefined): string {
   return `${entry ?? 'provider'}-client-secret`;
 }

@@ -120,6 +120,7 @@ const script = `
     inTime.clear();
     position = undefined;
     isAttended = false;
+    // A press may have made it "confirmed" before the browser left this page and came back.
     button.value = 'continue';
     look(quietSince);
   };
@@ -166,6 +167,7 @@ const script = `
     look(event.timeStamp);
     tooEarly.hidden = isMeant;
     if (isMeant && !showUnread()) {
+      // Tells the relay that this script has accepted the press. After "continue", the relay asks once more.
       button.value = 'confirmed';
       return;
     }

@@ -12,7 +12,7 @@ export const loginTerms = {
   providerResource: v.optional(v.string()),
   /** At first the requested scope, later the granted scope. */
   scope: v.optional(v.string()),
-  /** Set if the person has consented to this scope. */
+  /** Set if the question to the person showed this scope, and the person consented. */
   hasConsent: v.optional(v.literal(true)),
 };
 

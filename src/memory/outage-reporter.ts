@@ -47,6 +47,7 @@ export function createOutageReporter(observer: ServerObserver) {
   }
 
   return {
+    /** Whether the server was reached before, or operators have learned that it is away. */
     isPastStart: () => isPastStart,
     isUnusable: () => unusable !== undefined,
     failed,

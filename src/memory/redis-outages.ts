@@ -102,6 +102,7 @@ export function watchRedis(client: RedisClient, observer: ServerObserver, unusab
     onLost();
   });
   void retryUntilBack();
+  /** Reports an outage that began before this relay did. No connection was lost then, so `onLost` has not reported it. */
   const reportIfNeverReached = () => {
     if (!isClosed && !reporter.isPastStart()) reporter.lost(commands.lastFailure());
   };

@@ -46,7 +46,10 @@ function createDoorHost(places: readonly [DoorPlace, ...DoorPlace[]]): DoorHost 
   };
 }
 
-/** The settings of all addresses of a door. Pages of other origins can read none of the responses. */
+/**
+ * The settings of all addresses of a door except the start of a login. Proxies and browsers ask for these again and
+ * again (`isFrequent`). Pages of other origins can read none of the responses.
+ */
 const common = { readers: noPages, isFrequent: true } as const;
 
 /** The addresses of a door on the relay's own host. Proxies ask there, and logins start there. */
@@ -75,17 +78,20 @@ export function doorEndpointsAtLogin(
       isLimited: false,
       handle: answerBrowser(host, findAsked, warn),
     },
-    ...host.places.map(startEndpoint),
+    ...host.places.map(startEndpointAt),
   ];
 }
 
-/** Where a browser starts the login for a resource, on the relay's own host. */
-function startEndpoint(place: DoorPlace): Endpoint {
+/**
+ * The address where a browser starts the login for a resource, on the relay's own host. It is not frequent, because it
+ * is asked for only once in a login.
+ */
+function startEndpointAt(place: DoorPlace): Endpoint {
   const { served, door } = place;
   return {
     readers: noPages,
     path: doorStartPath(served.word, door.resource.name),
-    route: `${doorStartPath(served.word, ':resource')}`,
+    route: doorStartPath(served.word, ':resource'),
     action: 'start',
     methods: ['GET'],
     failures: answerFailures(door.client.answerInPlace),

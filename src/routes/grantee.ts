@@ -57,8 +57,8 @@ function expectProviderResource({ kind, resources }: FrontEnd, { providerResourc
 }
 
 /**
- * Requires that a person who was asked about a client has seen that it acts with their account at the provider, because
- * a reload may have changed that since the login.
+ * Requires that a person who was asked about a client has seen that it acts with their account at the provider
+ * (`hasConsent`), because a reload may have changed that since the login.
  *
  * @throws {RelayError} `grant_invalid`
  */

@@ -113,7 +113,12 @@ async function renewAtProvider(request: EndpointRequest, { content, owner }: Ope
   }
 }
 
-/** The scope that a refresh requests from the provider. @param asked the scope that the front end requests */
+/**
+ * The scope that a refresh requests from the provider.
+ *
+ * @param asked the scope that the front end requests
+ * @returns undefined to renew the whole scope, which contains the words that the questions about the person need
+ */
 function scopeToRefresh(content: RefreshTokenContent, { registration, frontEnd, resource }: Grantee, asked?: string) {
   const granted = content.scope ?? frontEnd.scope ?? registration.provider.scope;
   // A client that requests more than the person saw is refused.

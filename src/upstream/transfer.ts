@@ -381,10 +381,11 @@ export class Transfer {
     else client.end(rest);
   }
 
-  /** Stops the timeout, the upload, and the listeners on the client. */
+  /** Records the ending, and stops the timeout, the upload, the bytes of a WebSocket, and the listeners on the client. */
   #stop(ending: 'complete' | RelayError): void {
     this.#ending = ending;
     this.#timeout?.stop();
+    // The bytes are dropped. `take` also stops reading them.
     this.#early?.take();
     this.#call.request.client.off('close', this.#onClientGone).off('drain', this.#onClientDrained);
     // The rest of an upload stays unread.

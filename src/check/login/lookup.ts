@@ -59,7 +59,10 @@ interface LookupResult {
   readonly failure?: RelayError;
 }
 
-/** Looks the person up once. A failure is part of the result. */
+/**
+ * Looks the person up once. A failure is part of the result, with the answer if there was one. Every call is recorded
+ * (`recordCalls`), so that the last one is the call of this lookup.
+ */
 async function lookUp({ login, calls }: Trial, provider: Provider, accessToken: string): Promise<LookupResult> {
   const registration = await login.registrationAt(provider);
   try {

@@ -1,12 +1,12 @@
 // Writes the pictures of the README: the demo, logged in, and the page of a cancelled login. Needs Chromium.
 // Usage: node scripts/screenshots.ts
 import { pino } from 'pino';
-import { deliveries } from '../src/demo/deliveries.ts';
 import { startDemo } from '../src/demo/demo.ts';
+import { demoPages } from '../src/demo/pages.ts';
 import { launch } from '../test/harness/browser/chromium.ts';
 import { authorize, startLogin } from '../test/harness/relay/login-site.ts';
 
-const { oauth, contract } = deliveries;
+const { oauth, contract } = demoPages;
 const demo = await startDemo({ port: undefined }, pino({ enabled: false }));
 const browser = await launch();
 const startAt = async (path: string, width: number) => {

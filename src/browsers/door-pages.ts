@@ -34,7 +34,7 @@ export function showChoice(ctx: Context, pages: Pages, { site, kept, providers, 
 ${fields}
 ${buttons}
 </form>`;
-  ctx.body = pages.page('choose_heading', main);
+  ctx.body = pages.render('choose_heading', main);
   setFormHeaders(ctx, pages);
 }
 
@@ -68,7 +68,7 @@ export function showWayToLogin(
 <p>${pages.text('login_ahead', { site })}</p>
 <nav data-login><a href="${address}"${mark}>${pages.text('go_to_login')}</a></nav>`;
   const scripts = html`<script data-cfasync="false">${{ markup: goOnScript }}</script>\n`;
-  ctx.body = pages.page('choose_heading', main, scripts);
+  ctx.body = pages.render('choose_heading', main, scripts);
   setPageHeaders(ctx, pages.policy({ script: goOnScript }));
 }
 
@@ -77,7 +77,7 @@ export function showLogoutQuestion(ctx: Context, pages: Pages, site: string): vo
   const main = html`<h1>${pages.text('log_out_heading')}</h1>
 <p>${pages.text('log_out_about', { site })}</p>
 <form method="post" action="${doorPaths.logout}"><button>${pages.text('log_out')}</button></form>`;
-  ctx.body = pages.page('log_out_heading', main);
+  ctx.body = pages.render('log_out_heading', main);
   setFormHeaders(ctx, pages);
 }
 
@@ -85,7 +85,7 @@ export function showLoggedOut(ctx: Context, pages: Pages, site: string): void {
   const main = html`<h1>${pages.text('logged_out_heading')}</h1>
 <p>${pages.text('logged_out_about', { site })}</p>
 <nav data-login><a href="/">${pages.text('log_in_again')}</a></nav>`;
-  ctx.body = pages.page('logged_out_heading', main);
+  ctx.body = pages.render('logged_out_heading', main);
   setPageHeaders(ctx, pages.policy());
 }
 

@@ -10,6 +10,7 @@ const leastContrast = 4.5;
 
 /**
  * The style sheet of an operator's colour. Buttons have this colour, and links the nearest colour with enough contrast.
+ * Under the pointer, a button has a stronger colour (`--strong`).
  *
  * @param colour as `#rrggbb`
  */

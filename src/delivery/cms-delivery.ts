@@ -34,7 +34,7 @@ export function createCmsDelivery(backend: string, origins: readonly OriginPatte
     const messages = asciiJson({ ...addresses, greeting: `authorizing:${backend}`, result });
     const heading = failure ? headingOfFailure(failure.code) : 'cms_heading';
     const main = html`<h1>${text(heading)}</h1>
-${failure && pages.whatHappened(failure)}
+${failure && pages.describeFailure(failure)}
 <p data-note data-late id="needs-scripts">${text('needs_scripts')}</p>
 <p data-note id="waiting" hidden>${text('cms_waiting')}</p>
 <p data-note id="handed-over" hidden>${text(failure ? 'cms_failed' : 'cms_logged_in')}</p>
@@ -46,7 +46,7 @@ ${failure && pages.whomToAsk}
 <script data-cfasync="false">${{ markup: script }}</script>
 `;
     setPageHeaders(ctx, policy);
-    return pages.page(heading, main, scripts);
+    return pages.render(heading, main, scripts);
   }
 
   return {
@@ -60,7 +60,8 @@ ${failure && pages.whomToAsk}
       ctx.body = createPage(ctx, { token, refreshToken, provider: backend });
     },
     fail(ctx, failure) {
-      // Decap CMS shows the message, Sveltia CMS the error.
+      // Decap CMS shows the message, Sveltia CMS the error. Only a refusal of the person also has a code, `access_denied`,
+      // as in a redirect.
       const { detail, code, oauthError } = failure;
       const errorCode = code === 'access_refused' ? oauthError : undefined;
       const content = { provider: backend, message: detail, error: detail, errorCode };

@@ -17,7 +17,9 @@ export interface Question {
   readonly usesProvider: boolean;
   /** The facts that the resource and the client learn about the person, besides id and name. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
+  /** The host of the provider. */
   readonly provider: string;
+  /** The address to which the form sends the answer. */
   readonly action: string;
   /** Proves that this page sent the answer. */
   readonly token: string;
@@ -188,17 +190,17 @@ export function readAsker({ id, vouchedBy, name }: Client): Asker {
   return { host: vouchedBy === 'host' ? new URL(id).host : undefined, name };
 }
 
-/** The page that asks a person whether an unregistered client may log in. */
-export function consentPage(pages: Pages, question: Question): string {
+/** Renders the page that asks a person whether an unregistered client may log in. */
+export function renderConsentPage(pages: Pages, question: Question): string {
   const { text } = pages;
   const { action, token } = question;
   const main = html`<div data-asked tabindex="-1"><h1>${text('consent_heading')}</h1></div>
 ${describeQuestion(pages, question)}
 <p data-asked tabindex="-1">${text('consent_advice')}</p>
-${answers(pages, action, token)}
+${answerForm(pages, action, token)}
 <p id="too-early" role="status" hidden>${text('consent_too_early')}</p>
 <strong id="unread" role="status" hidden>${text('consent_unread')}</strong>`;
-  return pages.page('consent_heading', main, html`<script data-cfasync="false">${{ markup: script }}</script>\n`);
+  return pages.render('consent_heading', main, html`<script data-cfasync="false">${{ markup: script }}</script>\n`);
 }
 
 /**
@@ -222,13 +224,13 @@ function digitsFor(question: Question): readonly string[] {
 }
 
 /**
- * The page that asks once more if the browser runs no scripts. A click alone does not count then, because another site
- * can switch scripts off, by the sandbox of a frame that opens this window.
+ * Renders the page that asks once more if the browser runs no scripts. A click alone does not count then, because
+ * another site can switch scripts off, by the sandbox of a frame that opens this window.
  *
  * Each part of the question has one digit of the number beside it. So a person who knows the number has seen every
  * part, however small the window is, and wherever a text fragment scrolled it.
  */
-export function confirmationPage(pages: Pages, question: Question): string {
+export function renderConfirmationPage(pages: Pages, question: Question): string {
   const { text } = pages;
   const { action, token } = question;
   const number = numberFor(question);
@@ -236,11 +238,15 @@ export function confirmationPage(pages: Pages, question: Question): string {
   const main = html`<h1>${text('consent_again_heading')}</h1>
 <p>${text('consent_again_about')}</p>
 ${describeQuestion(pages, question, digitsFor(question))}
-${answers(pages, action, token, typed)}`;
-  return pages.page('consent_again_heading', main);
+${answerForm(pages, action, token, typed)}`;
+  return pages.render('consent_again_heading', main);
 }
 
-/** Who asks, where the login goes, and what the program gets. @param digits texts of `digitsFor`, if they are shown */
+/**
+ * Describes who asks, where the login goes, and what the program gets.
+ *
+ * @param digits texts of `digitsFor`, if they are shown
+ */
 function describeQuestion(pages: Pages, question: Question, digits: readonly string[] = []): Markup {
   const { text } = pages;
   const { host, name } = question.asker;
@@ -315,7 +321,7 @@ const scopeLabels: ReadonlyMap<string, Label> = new Map([
 ]);
 
 /** The form with both answers. @param before what the person has to fill in first */
-function answers({ text }: Pages, action: string, token: string, before?: Markup): Markup {
+function answerForm({ text }: Pages, action: string, token: string, before?: Markup): Markup {
   return html`<form method="post" action="${action}">
 <input type="hidden" name="consent" value="${token}">
 ${before}<button name="decision" value="continue">${text('consent_continue')}</button>

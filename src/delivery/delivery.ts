@@ -11,9 +11,9 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import type { SessionLogin, Sessions } from '../session/sessions.ts';
 
 /** How a login reaches its front end: with its token, or with an unspent code; or with its failure. */
-export type Delivery = Delivers<'token', GrantedToken> | Delivers<'code', GrantedCode>;
+export type Delivery = DeliveryOf<'token', GrantedToken> | DeliveryOf<'code', GrantedCode>;
 
-interface Delivers<Takes, Granted> {
+interface DeliveryOf<Takes, Granted> {
   /** Whether the callback exchanges the code for a token, or leaves that to the front end. */
   readonly takes: Takes;
   /** Answers the callback of a login. @throws {RelayError} if the front end cannot get the token or code */
@@ -22,7 +22,9 @@ interface Delivers<Takes, Granted> {
 }
 
 interface GrantedToken {
+  /** The tokens of the provider. A front end may get the access token, and never the refresh token. */
   readonly token: TokenResponse;
+  /** The audience of the registration, to which a session is bound. */
   readonly audience: string;
   /** Returns the token with a refresh token of the relay, if the front end may have any, in place of the provider's. */
   forFrontEnd(): TokenResponse;
@@ -36,6 +38,7 @@ interface GrantedCode extends CodeGrant {
   readonly extraFields: ExtraFields | undefined;
 }
 
+/** The address of a front end, and the part of it that gets the parameters of an answer. */
 export interface Target {
   readonly url: string;
   readonly part: 'query' | 'fragment';
@@ -61,6 +64,7 @@ export function createAccessTokenDelivery(target: Target, fail: AnswerFailure): 
  * provider's code, which the relay exchanges when the front end redeems its own code.
  *
  * @param issuer the relay's name in `iss`
+ * @param frontEndAudience binds the code to the front end or to its client, so that the code need not contain the client
  * @param state the front end's own `state`
  * @see RFC 6749 §4.1.2, RFC 9207 §2
  */

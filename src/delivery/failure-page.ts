@@ -48,7 +48,10 @@ export function createFailureAnswer(targets: PageTargets): AnswerFailure {
   const back = linkBack(targets, 'back_to');
   return (ctx, failure) => {
     const { code } = failure;
-    if (!isForPeople(ctx.state.action) || !isShownToPerson(ctx)) {
+    const mayBeShown = isForPeople(ctx.state.action);
+    // Tells caches what the choice between a page and JSON depends on.
+    if (mayBeShown) ctx.vary('Accept, Sec-Fetch-Mode');
+    if (!mayBeShown || !isNavigation(ctx)) {
       answerJson(ctx, failure);
       return;
     }
@@ -76,15 +79,15 @@ export function answerWithPage(
   const heading = headingOfFailure(failure.code, ctx.state.by === 'cookie');
   const hasLinks = login !== undefined || back !== undefined;
   const main = html`<h1>${pages.text(heading)}</h1>
-${pages.whatHappened(failure)}
+${pages.describeFailure(failure)}
 ${hasLinks ? html`<nav${login && html` data-login`}>${[login, back]}</nav>` : undefined}
 ${pages.whomToAsk}
 <small>${pages.text('request_id', { id: ctx.state.requestId })}</small>`;
-  answerWith(ctx, failure, pages.page(heading, main));
+  answerWith(ctx, failure, pages.render(heading, main));
   setPageHeaders(ctx, pages.policy());
 }
 
-/** A link to the page of the front end. Undefined if it has none. */
+/** A link to the page of the front end. @returns undefined if the front end has none */
 export function linkBack(
   { frontendUrl, pages }: Pick<PageTargets, 'frontendUrl' | 'pages'>,
   label: 'back_to' | 'home_go',
@@ -97,12 +100,6 @@ export function linkBack(
 /** Whether people open addresses with this action. A person may also have misspelt an address, which has no action. */
 function isForPeople(action: Action | undefined): boolean {
   return action === undefined || ['home', 'start', 'callback', 'consent'].includes(action);
-}
-
-/** Whether a person will see the answer. It tells caches that the answer depends on this. */
-function isShownToPerson(ctx: Context): boolean {
-  ctx.vary('Accept, Sec-Fetch-Mode');
-  return isNavigation(ctx);
 }
 
 /**

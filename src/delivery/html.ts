@@ -50,7 +50,7 @@ a { color: var(--accent); text-underline-offset: 0.2em }
 
 /**
  * The style sheet of the relay's own pages. In a `nav` with `data-login`, the first link starts a login, and looks like
- * a button.
+ * a button. An element with `data-late` appears after two seconds, unless a script hides it until then.
  */
 export const pageStyle = `${commonStyle}
 body { display: grid; align-content: start; justify-items: center }
@@ -90,7 +90,7 @@ small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1
 `;
 
 /**
- * The Content-Security-Policy of an {@link htmlPage}.
+ * The Content-Security-Policy of a page of {@link renderHtmlPage}.
  *
  * @param allowed.sheet the only style sheet
  * @param allowed.script the only script
@@ -122,8 +122,8 @@ function hashSource(text: string): string {
   return `'sha256-${hash('sha256', text, 'base64')}'`;
 }
 
-/** A page for people. @param parts.scripts elements after the content */
-export function htmlPage(
+/** Renders a page for people. @param parts.scripts elements after the content */
+export function renderHtmlPage(
   title: Content,
   main: Markup,
   parts: {

@@ -265,15 +265,19 @@ export function placeholdersOf(text: string): readonly string[] {
   return [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
 }
 
-/** The key of the text for a failure. Undefined if its detail is for developers. */
+/** The key of the text for a failure. @returns undefined if its detail is for developers */
 export function keyOfFailure({ code, detail }: RelayError): string | undefined {
   const [key, keyOnceSpent] = keysOf(code);
-  // Only its detail shows whether the failure is one after which the code may be spent.
+  // Only the detail of a failure shows whether the code may be spent after it.
   if (pageTexts[keyOnceSpent] === detail) return keyOnceSpent;
   return key in pageTexts ? key : undefined;
 }
 
-/** @param isLoggedIn whether the failure is none of a login, because the person is logged in already */
+/**
+ * The key of the heading of a failure's page.
+ *
+ * @param isLoggedIn whether the person is logged in already, so that the failure does not belong to a login
+ */
 export function headingOfFailure(code: FailureCode, isLoggedIn = false): Label {
   const key = `heading_${code}`;
   if (isLabel(key)) return key;

@@ -1,7 +1,7 @@
 import type { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { accentStyle } from './accent.ts';
-import { type Content, html, htmlPage, type Markup, pagePolicy, pageStyle } from './html.ts';
+import { type Content, html, type Markup, pagePolicy, pageStyle, renderHtmlPage } from './html.ts';
 import { keyOfFailure, type Label, pageTexts } from './page-texts.ts';
 
 export interface PageSettings {
@@ -40,7 +40,7 @@ export function createPages(settings: PageSettings = {}) {
   return {
     text: (key: Label, values?: Readonly<Record<string, Content>>): Markup => fill(key, values),
     /** Tells a person what happened, and which account was refused. */
-    whatHappened(failure: RelayError): Markup {
+    describeFailure(failure: RelayError): Markup {
       const { person, detail } = failure;
       const key = keyOfFailure(failure);
       const detailInEnglish = lang === 'en' ? detail : html`<span lang="en">${detail}</span>`;
@@ -52,9 +52,9 @@ export function createPages(settings: PageSettings = {}) {
     },
     /** Tells where to ask for help. Undefined if the operator does not say. */
     whomToAsk: contact && html`<p>${fill('whom_to_ask', { contact: linkContact(contact) })}</p>`,
-    /** Creates a page. @param scripts elements after the content */
-    page: (title: Label, main: Markup, scripts?: Markup): string =>
-      htmlPage(fill(title), main, { scripts, sheet, lang, header }),
+    /** Renders a page. @param scripts elements after the content */
+    render: (title: Label, main: Markup, scripts?: Markup): string =>
+      renderHtmlPage(fill(title), main, { scripts, sheet, lang, header }),
     policy: (allowed: { readonly script?: string; readonly sendsForms?: boolean } = {}): string =>
       pagePolicy({ sheet, hasImages: logo !== undefined, ...allowed }),
   };

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { html, htmlPage, pagePolicy } from '../delivery/html.ts';
+import { html, pagePolicy, renderHtmlPage } from '../delivery/html.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 import { doorPaths } from '../paths.ts';
 
@@ -26,6 +26,6 @@ you are:</p>
 </dl>
 <nav><a href="${doorPaths.logout}">Log out</a><a href="${frontEndUrl}">Back to the demo</a></nav>
 <small>How to do this with your own dashboard or wiki: docs/dashboard.md</small>`;
-    response.writeHead(200, pageHeaders).end(htmlPage('A dashboard behind the login', main));
+    response.writeHead(200, pageHeaders).end(renderHtmlPage('A dashboard behind the login', main));
   };
 }

@@ -4,10 +4,10 @@ import { readConfig } from '../config/config.ts';
 import { createLogger, flushLog } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
 import { createDashboard } from './dashboard.ts';
-import { type Delivery, deliveries, frontEndSettings } from './deliveries.ts';
 import { createFrontEnd } from './front-end.ts';
 import { notesPath } from './notes.ts';
 import type { OwnPage } from './own-page.ts';
+import { type DemoPage, demoPages, frontEndSettings } from './pages.ts';
 import { type DemoOptions, type DemoPorts, type OpenPort, openDemoPorts } from './ports.ts';
 import { createDemoProvider } from './provider.ts';
 import { createSteps } from './steps.ts';
@@ -37,7 +37,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     provider.serve(createDemoProvider(provider.url, client, onError));
     const steps = createSteps();
     const dashboardUrl = buildDashboardUrl(relay);
-    frontEnd.serve(createFrontEnd({ relayUrl: relay.url, dashboardUrl }, Object.values(deliveries), steps));
+    frontEnd.serve(createFrontEnd({ relayUrl: relay.url, dashboardUrl }, Object.values(demoPages), steps));
     dashboard.serve(createDashboard(frontEnd.url));
     const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
     relay.serve(listener);
@@ -68,8 +68,8 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
   // Browsers open the provider at localhost. The relay calls it by its address, which needs no name lookup.
   const backChannel = `http://127.0.0.1:${provider.port}`;
   // A plain login that names no front end belongs to the first front end with plain logins, which must be `contract`.
-  const { contract, ...others } = deliveries;
-  const ordered: readonly Delivery[] = [contract, ...Object.values(others)];
+  const { contract, ...others } = demoPages;
+  const ordered: readonly DemoPage[] = [contract, ...Object.values(others)];
   const providers = {
     // The documentation uses this name in paths: `/auth/provider`.
     provider: {
@@ -86,13 +86,14 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
     },
   };
   const frontEnds: Record<string, object> = own ? { app: ownPageSettings(own) } : {};
-  for (const delivery of ordered) frontEnds[delivery.name] = frontEndSettings(delivery, frontEnd.url);
+  for (const page of ordered) frontEnds[page.name] = frontEndSettings(page, frontEnd.url);
   const file = {
     'base-url': relay.url,
     port: relay.port,
     'key-file': './key',
     providers,
     resources: {
+      // It has the name of its front end, at which `steps.ts` shows the requests for it.
       notes: { url: frontEnd.url + notesPath },
       dashboard: { url: buildDashboardUrl(relay), upstream: dashboard.address, browser: true },
     },

@@ -3,8 +3,8 @@ import type { RequestListener } from 'node:http';
 import { extname } from 'node:path';
 import { commonStyle, html } from '../delivery/html.ts';
 import { securityHeaders } from '../http/response-headers.ts';
-import type { Delivery } from './deliveries.ts';
 import { createNotesApi, notesPath } from './notes.ts';
+import type { DemoPage } from './pages.ts';
 import type { Steps } from './steps.ts';
 
 /** The files that all pages share, by path. */
@@ -28,12 +28,12 @@ const usualRelay = 'http://localhost:8000';
 type Links = Readonly<Record<'relayUrl' | 'dashboardUrl', string>>;
 
 /**
- * Creates the server of all front ends of the demo: a page for each delivery, its files, the notes, and the requests to
- * the relay.
+ * Creates the server of all front ends of the demo: the pages with their files, the notes, and the requests to the
+ * relay.
  *
  * @param steps the requests to the relay, which the pages show
  */
-export function createFrontEnd(links: Links, pages: readonly Delivery[], steps: Steps): RequestListener {
+export function createFrontEnd(links: Links, pages: readonly DemoPage[], steps: Steps): RequestListener {
   const { relayUrl } = links;
   const relayOrigin = new URL(relayUrl).origin;
   const notes = createNotesApi(relayUrl);
@@ -69,17 +69,17 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
 };
 
-const scriptPathOf = ({ name }: Delivery) => `/${name}.js`;
+const scriptPathOf = ({ name }: DemoPage) => `/${name}.js`;
 
 /** Adapts the script of a page to the relay and the front end. Another page would need the same lines. */
-function adaptScript({ name, script }: Delivery, relayOrigin: string): string {
+function adaptScript({ name, script }: DemoPage, relayOrigin: string): string {
   return scripts[script].replaceAll(usualRelay, relayOrigin).replace(/clientId: '\w+'/, `clientId: '${name}'`);
 }
 
 /** Renders a page: links to all pages, elements for its script, the requests to come, and the script as a text. */
 function renderPage(
-  page: Delivery,
-  pages: readonly Delivery[],
+  page: DemoPage,
+  pages: readonly DemoPage[],
   { relayUrl, dashboardUrl }: Links,
   source: string,
 ): string {

@@ -1,4 +1,4 @@
-import { html, htmlPage, pagePolicy, pageStyle } from '../delivery/html.ts';
+import { html, pagePolicy, pageStyle, renderHtmlPage } from '../delivery/html.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 
 const sheet = `${pageStyle}
@@ -50,5 +50,5 @@ export function renderLoginPage(clientName: string, browser: string, problem = '
 <button name="action" value="login">Log in</button>
 <button name="action" value="cancel" formnovalidate>Cancel</button>
 </form>`;
-  return htmlPage('Log in – Demo provider', main, { sheet });
+  return renderHtmlPage('Log in – Demo provider', main, { sheet });
 }

@@ -23,6 +23,7 @@ const schemas = {
 };
 
 const example = readFileSync(new URL('../../examples/plain/index.html', import.meta.url), 'utf8');
+/** The lines of the plain example that another page needs: its elements and its script. */
 const [exampleLines = ''] = /<p id="greeting">.*<\/script>/s.exec(example) ?? [];
 
 /** Reads the flags about the user's own page; undefined if there are none. @throws {ConfigError} */

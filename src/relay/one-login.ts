@@ -4,7 +4,7 @@ import { createDocuments } from '../clients/fetch-documents.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { createFailureAnswer } from '../delivery/failure-page.ts';
-import { html, htmlPage, pagePolicy } from '../delivery/html.ts';
+import { html, pagePolicy, renderHtmlPage } from '../delivery/html.ts';
 import { createPages, setPageHeaders } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
@@ -175,7 +175,7 @@ function failNotFound(): never {
 /** Shows the last page in the browser. Only the terminal says who logged in. */
 function showArrival(ctx: Context): void {
   const title = 'The login has arrived';
-  ctx.body = htmlPage(
+  ctx.body = renderHtmlPage(
     title,
     html`<h1>${title}</h1>
 <p>The terminal where <code>login-relay check</code> runs shows what the provider answers. You can close this page.</p>`,

@@ -1,11 +1,11 @@
 import type { Client } from '../clients/read-metadata.ts';
 import {
-  confirmationPage,
-  consentPage,
   consentPolicy,
   numberFor,
   type Question,
   readAsker,
+  renderConfirmationPage,
+  renderConsentPage,
 } from '../delivery/consent-page.ts';
 import { type Pages, setPageHeaders } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
@@ -35,7 +35,7 @@ export function askConsent(
   const asked = { ...start, asker: readAsker(client) };
   const { state: token } = questions.start(ctx, frontEnd.name, asked);
   const question = createQuestion({ registration, frontEnd, issuer }, asked, token);
-  showQuestion(ctx, pages, consentPage(pages, question));
+  showQuestion(ctx, pages, renderConsentPage(pages, question));
 }
 
 /**
@@ -95,7 +95,7 @@ export function consentEndpoint(served: Served): Handler {
     // frame, the page sends `continue`. Then a second page asks the person to type a number.
     const isNumberTyped = decision === 'continue' && number === numberFor(question);
     if (decision === 'continue' && !isNumberTyped) {
-      showQuestion(ctx, pages, confirmationPage(pages, question));
+      showQuestion(ctx, pages, renderConfirmationPage(pages, question));
       return;
     }
     questions.end(ctx, login);

@@ -15,7 +15,7 @@ export function home(pages: Pages, readiness: Readiness, frontendUrl: string | u
   return (ctx) => {
     const isReady = readiness.reasons().length === 0;
     setPageHeaders(ctx, pages.policy());
-    ctx.body = pages.page(
+    ctx.body = pages.render(
       'home_heading',
       html`<h1>${pages.text('home_heading')}</h1>
 <p>${pages.text('home_about')} ${pages.text(isReady ? 'home_ready' : 'home_not_ready')}</p>

@@ -38,9 +38,9 @@ lang: de
 texts: { whom_to_ask: "<b>{contact}", access_denied: Abgebrochen }`),
     );
     const pages = createPages(config.pages);
-    const shown = pages.page(
+    const shown = pages.render(
       'heading_failed',
-      html`${pages.whatHappened(new RelayError('access_denied'))}${pages.whomToAsk}`,
+      html`${pages.describeFailure(new RelayError('access_denied'))}${pages.whomToAsk}`,
     );
     expect(shown).to.contain('<html lang="de" dir="auto">').and.to.contain('<p>Abgebrochen</p>');
     expect(shown).to.contain('<span>&lt;i&gt;Ada &amp; Co&lt;/i&gt;</span>');
@@ -50,7 +50,7 @@ texts: { whom_to_ask: "<b>{contact}", access_denied: Abgebrochen }`),
     expect(pages.policy()).to.contain("default-src 'none'").and.to.contain('; img-src data:;');
     expect(createPages().policy()).not.to.contain('img-src');
     // Its detail is for developers.
-    const unknown = createPages({ lang: 'de' }).whatHappened(new RelayError('redirect_uri_unknown'));
+    const unknown = createPages({ lang: 'de' }).describeFailure(new RelayError('redirect_uri_unknown'));
     expect(unknown.markup).to.contain('<span lang="en">The redirect_uri is missing');
   });
 

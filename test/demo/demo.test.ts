@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { describeDemo } from '../../src/cli/commands/demo.ts';
-import { deliveries } from '../../src/demo/deliveries.ts';
 import { type Demo, startDemo } from '../../src/demo/demo.ts';
 import { parseOwnPage } from '../../src/demo/own-page.ts';
+import { demoPages } from '../../src/demo/pages.ts';
 import { type DemoOptions, openPort } from '../../src/demo/ports.ts';
 import { ConfigError } from '../../src/failures/start-errors.ts';
 import { FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
@@ -74,7 +74,7 @@ describe('demo', () => {
   });
 
   it('names documents that exist', () => {
-    for (const { guide } of Object.values(deliveries)) {
+    for (const { guide } of Object.values(demoPages)) {
       const [file = '', anchor] = guide.split('#');
       const titles = readFileSync(join(projectRoot, file), 'utf8').matchAll(/^#+ (.*)$/gm);
       const anchors = [...titles].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
@@ -84,7 +84,7 @@ describe('demo', () => {
 
   it('shows the very lines that each page runs, which know nothing of the demo', async () => {
     await withDemo(async ({ frontEndUrl, relayUrl }) => {
-      for (const { path } of Object.values(deliveries)) {
+      for (const { path } of Object.values(demoPages)) {
         const page = await (await fetch(frontEndUrl + path)).text();
         const [, script] = /<script type="module" id="script" src="(.*?)"/.exec(page) ?? [];
         const [, lines = ''] = /<pre><code>(.+?)<\/code>/s.exec(page) ?? [];

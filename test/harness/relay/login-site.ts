@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Page } from 'playwright-core';
-import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
+import { demoPages } from '../../../src/demo/pages.ts';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
 import { createSteps } from '../../../src/demo/steps.ts';
@@ -176,7 +176,7 @@ export class LoginSite {
   #frontEnd(): RequestListener {
     const { frontEnd } = this.#options;
     if (frontEnd === undefined) {
-      const page = { ...deliveries.contract, name: 'app', path: '/' };
+      const page = { ...demoPages.contract, name: 'app', path: '/' };
       return createFrontEnd({ relayUrl: this.relay, dashboardUrl: '/dashboard' }, [page], createSteps());
     }
     return (_request, response) => sendPage(response, frontEnd(this.relay));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { deliveries } from '../../../src/demo/deliveries.ts';
+import { demoPages } from '../../../src/demo/pages.ts';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { expectReadable, looks, needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { authorize, startLogin } from '../../harness/relay/login-site.ts';
@@ -16,23 +16,23 @@ async function stop(demo: RelayProcess): Promise<void> {
 /** The part of the page after the requests of the login. */
 const shownOf = [
   {
-    page: deliveries.oauth,
+    page: demoPages.oauth,
     // After a reload, the page still has its token. The logout revokes the login.
     later: ['GET /api/user', 'POST /auth/provider/revoke'],
   },
   {
-    page: deliveries.notes,
+    page: demoPages.notes,
     // The identity that the API gets.
     shown: 'This note is for ada-lovelace alone.',
     later: ['GET /auth/check/notes', 'POST /auth/provider/revoke'],
   },
   {
-    page: deliveries.session,
+    page: demoPages.session,
     later: ['GET /auth/session', 'GET /api/user', 'POST /auth/logout', 'GET /auth/session'],
   },
-  { page: deliveries.contract, later: ['GET /api/user'] },
+  { page: demoPages.contract, later: ['GET /api/user'] },
   {
-    page: deliveries.anyone,
+    page: demoPages.anyone,
     isAsked: true,
     later: ['GET /api/user', 'POST /auth/provider/revoke'],
   },
@@ -112,8 +112,8 @@ describe('the demo in Chromium', () => {
     await authorize(popup, 'Ada Lovelace');
     await shows(page, 'Ada Lovelace');
     await closed;
-    await showsStep(page, deliveries.cms.requests.length);
-    expect(await steps(page)).to.deep.equal(deliveries.cms.requests);
+    await showsStep(page, demoPages.cms.requests.length);
+    expect(await steps(page)).to.deep.equal(demoPages.cms.requests);
     await page.getByRole('button', { name: 'Log out' }).click();
     await shows(page, 'Not logged in');
   });

@@ -1,5 +1,5 @@
-/** A front end of the demo, which has its own page and shows one way to get a token. */
-export interface Delivery {
+/** A page of the demo, which shows one way to get a token. */
+export interface DemoPage {
   readonly name: string;
   readonly path: string;
   /** The kind of front end that it suits, in plain words. */
@@ -21,8 +21,8 @@ const user = 'GET /api/user';
 const token = 'POST /auth/provider/token';
 const requestsOfSession = [start, callback, 'GET /auth/session', user];
 
-/** The front ends of the demo, in the order of the links to them. */
-export const deliveries = {
+/** The pages of the demo, in the order of the links to them. */
+export const demoPages = {
   oauth: {
     name: 'oauth',
     path: '/',
@@ -43,7 +43,7 @@ export const deliveries = {
     script: 'session.js',
     settings: { 'token-delivery': 'session' },
   },
-  access: {
+  members: {
     name: 'members',
     path: '/members',
     title: 'Members only',
@@ -93,10 +93,10 @@ export const deliveries = {
     script: 'anyone.js',
     settings: { kind: 'native', clients: { registration: true } },
   },
-} as const satisfies Record<string, Delivery>;
+} as const satisfies Record<string, DemoPage>;
 
-/** The settings of a front end of the demo, as in a configuration file. */
-export function frontEndSettings({ path, settings }: Delivery, origin: string): Delivery['settings'] {
+/** The settings of a page's front end, as in a configuration file. */
+export function frontEndSettings({ path, settings }: DemoPage, origin: string): DemoPage['settings'] {
   if ('kind' in settings) return settings;
   return { origin, ...(path !== '/' && { 'frontend-url': origin + path }), ...settings };
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { parseAddress } from '../memory/redis-client.ts';
+import { parseMemoryAddress } from '../memory/redis-client.ts';
 import { redirectUri } from '../origins/origin-schemas.ts';
 
 /** The type of a value in YAML and JSON, as JSON Schema writes it. By default, a string. */
@@ -272,7 +272,7 @@ export const names = v.pipe(
 export const sharedMemory = v.pipe(
   v.string(),
   v.check(
-    (text) => parseAddress(text) !== undefined,
+    (text) => parseMemoryAddress(text) !== undefined,
     'must be redis://, rediss://, unix:/path, redis+sentinel://h1,h2/name or redis+cluster://h1,h2, without a password, which belongs into a file',
   ),
 );

@@ -1,4 +1,4 @@
-import { parseAddress } from '../memory/redis-client.ts';
+import { parseMemoryAddress } from '../memory/redis-client.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { hostInUrl, isLoopback } from '../urls.ts';
 import { type FileText, isUnseen } from './map-reading.ts';
@@ -17,7 +17,7 @@ export function readSharedMemory(reading: RelayReading) {
     warnOfUnused(dependent, ` without ${describe('sharedMemory')}`);
     return undefined;
   }
-  const { tls, nodes = [] } = parseAddress(address) ?? {};
+  const { tls, nodes = [] } = parseMemoryAddress(address) ?? {};
   const isOnThisMachine = nodes.every(({ host }) => isLoopback(new URL(`http://${hostInUrl(host)}`)));
   if (!tls && !isOnThisMachine && !values.insecureHttp) {
     reportFault(

@@ -18,6 +18,7 @@ export function createCounters({ now, shared }: Home, counted: Counted) {
   const counters = createExpiringMap<{ count: number; readonly end: number }>(mostCounters, now);
   const ownSeed = randomBytes(16).toString('hex');
   return {
+    /** The name of the counter of an address, the same at all relays that share the memory. */
     hashToCounter(address: string): string {
       const seed = shared?.seed() ?? ownSeed;
       return `${hash('sha256', seed + address, 'buffer').readUInt16LE()}`;

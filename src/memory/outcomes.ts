@@ -77,6 +77,7 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
   const ownTexts = createExpiringMap<string>(most, () => performance.now());
   server.onReturn(() => ownTexts.all().map(({ key, value, left }) => setCommand(key, value, left)));
   return {
+    /** Sets the keys that seal outcomes, or replaces them after a reload. */
     setKeys(keys: KeyRing): void {
       seal = createSeal('shared memory', keys, sealedSchema, { longest: longestOutcome });
     },

@@ -35,7 +35,7 @@ const addressForm =
  *
  * @returns undefined if the text is no such address, or contains a password
  */
-export function parseAddress(text: string): Address | undefined {
+export function parseMemoryAddress(text: string): Address | undefined {
   if (text.startsWith('unix:/')) {
     const path = text.slice('unix:'.length);
     return { kind: 'socket', tls: false, user: undefined, nodes: [], name: path };
@@ -64,7 +64,7 @@ function parseNode(text: string, defaultPort: number): Address['nodes'][number] 
 
 /** Describes an address for people: the hosts and ports, or the path of the socket. Never a password. */
 export function describeServers(address: string): string {
-  const { kind, nodes = [], name = '' } = parseAddress(address) ?? {};
+  const { kind, nodes = [], name = '' } = parseMemoryAddress(address) ?? {};
   if (kind === 'socket') return name;
   return nodes.map(({ host, port }) => `${hostInUrl(host)}:${port}`).join(', ');
 }
@@ -113,7 +113,7 @@ const keyOf = (words: readonly string[]) => words[words[0] === 'EVAL' ? 3 : 1];
 export async function createRedisClient(settings: RedisSettings): Promise<RedisClient> {
   const { address, password, ca } = settings;
   const { createClient, createCluster, createSentinel } = await import('@redis/client');
-  const parsed = parseAddress(address);
+  const parsed = parseMemoryAddress(address);
   if (parsed === undefined) throw new Error('the address of the shared memory was not checked');
   const { kind, tls, user, nodes, name } = parsed;
   const socket = {

@@ -108,6 +108,7 @@ export function createStreams() {
     }, sweepInterval).unref();
   }
 
+  /** Counts a stream no more. Without streams, there are no sweeps. */
   function remove(stream: Stream): void {
     streams.remove(stream);
     if (streams.count() > 0) return;

@@ -80,6 +80,7 @@ export function parseInPieces(
     return isForParser && !socket.isPaused();
   }
 
+  /** Parses a read, or puts it back if the connection has to wait for its turn. */
   function onData(bytes: NonSharedBuffer): void {
     if (isStopped) return;
     if (!turns.admitOrPause(socket)) {

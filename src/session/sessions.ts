@@ -74,6 +74,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
   // origin.
   const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 
+  /** Seals a session into its cookie, which lasts until the session ends. @throws {RelayError} `session_too_large` */
   function setCookie(ctx: Context, session: SessionContent): void {
     const text = seal.seal(session, audienceOf(session.frontEnd));
     const maxAge = Math.min(session.endsAt, session.idleEndsAt) - seconds();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
-import { parseAddress } from '../../src/memory/redis-client.ts';
+import { parseMemoryAddress } from '../../src/memory/redis-client.ts';
 import { faults, type Given, minimal, onlyFault, read } from './support/read.ts';
 
 const files = {
@@ -27,7 +27,7 @@ describe('--shared-memory', () => {
   ] as const) {
     it(`takes ${address}`, () => {
       expect(read(given({ sharedMemory: address })).config.memory).to.deep.include({ address });
-      const parsed = parseAddress(address);
+      const parsed = parseMemoryAddress(address);
       expect(parsed).to.include({ kind, name });
       expect(parsed?.nodes.map(({ host, port }) => `${host}:${port}`)).to.deep.equal(nodes);
     });

@@ -13,8 +13,8 @@ import { responseHeaders } from '../http/response-headers.ts';
 import { createLoggedAddresses } from '../observability/logged-address.ts';
 import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
-import { doorPaths, namesInPath, resourceInDoorStart } from '../paths.ts';
-import { answerWithWayToResource } from '../routes/enter-door.ts';
+import { doorPaths, namesInPath, ownPrefix, resourceInDoorStart } from '../paths.ts';
+import { answerWhereNothingIs, answerWithWayToResource } from '../routes/enter-door.ts';
 import { sendPassedBodies } from '../routes/pass-on.ts';
 import { createApiPaths } from './api-paths.ts';
 import { createBrowserDoors, createDoorHosts } from './browser-doors.ts';
@@ -146,7 +146,8 @@ function createNotFound(
   const hostFailure = createHostFailure(config, hostnames);
   // A proxy that changes the Host sends the end of a browser's login here.
   const isOfOtherHost = ({ hostname }: Context) => memory.doorHostnames.get(hostname.toLowerCase()) === undefined;
-  const { answerInPlace } = served[0].frontEnds.first;
+  const [{ frontEnds, pages }] = served;
+  const { answerInPlace } = frontEnds.first;
   const { hasOrigin } = pagesOfFrontEnds(config);
   return {
     path: '',
@@ -163,6 +164,12 @@ function createNotFound(
         const host = doorHosts.find(({ resource }) => resource.name === doorName);
         return withFailureAnswer(host === undefined ? answerInPlace : answerWithWayToResource(host), () => {
           throw new RelayError('front_end_gone');
+        });
+      }
+      // A person may log out after a reload has removed the resource.
+      if (ctx.path.startsWith(ownPrefix) && !isCallback) {
+        return withFailureAnswer(answerWhereNothingIs(pages), () => {
+          throw new RelayError('not_found');
         });
       }
       if (!config.registrationsAreNamed || !isCallback) throw new RelayError('not_found');

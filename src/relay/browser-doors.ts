@@ -4,7 +4,7 @@ import { createDoorLogins } from '../browsers/door-logins.ts';
 import { mapNonEmpty } from '../config/readings.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
-import { answerFailures } from '../http/error-responder.ts';
+import { answerFailures, withFailureAnswer } from '../http/error-responder.ts';
 import type { FindAsked } from '../http/forwarded-request.ts';
 import { refusePrefetch } from '../http/request-guards.ts';
 import { doorPaths, doorStartPath, ownPrefix, pathOfAnswer, pathOfCheck } from '../paths.ts';
@@ -12,7 +12,7 @@ import { answerBrowser, checkBrowser, type WarnOfCheckedPaths } from '../routes/
 import { chooseProvider } from '../routes/choose-provider.ts';
 import { doorCallback, spendForeignCode, startAtDoor } from '../routes/door-callback.ts';
 import { describeUser, logoutAtDoor } from '../routes/door-session.ts';
-import { answerAtDoor } from '../routes/enter-door.ts';
+import { answerAtDoor, answerWhereNothingIs } from '../routes/enter-door.ts';
 import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
 import { groupByResource } from './group-by-resource.ts';
 import { noPages } from './readers.ts';
@@ -109,17 +109,19 @@ export function createBrowserDoors(hosts: readonly DoorHost[], context: Endpoint
       const paths = doorEndpointsAtResource(host).map(
         (endpoint) => [endpoint.path, createHandler(endpoint, context)] as const,
       );
-      return [new URL(host.origin).hostname, new Map(paths)];
+      return [new URL(host.origin).hostname, { handlers: new Map(paths), answer: answerWhereNothingIs(host.pages) }];
     }),
   );
   return (ctx: Context, next) => {
     // The path is not decoded here. An application that decodes it must not see an address that was not compared.
     if (!ctx.path.startsWith(ownPrefix)) return next();
-    const handlers = byHostname.get(ctx.hostname.toLowerCase());
-    if (handlers === undefined) return next();
-    const handle = handlers.get(ctx.path);
-    if (handle === undefined) throw new RelayError('not_found');
-    return handle(ctx, next);
+    const found = byHostname.get(ctx.hostname.toLowerCase());
+    if (found === undefined) return next();
+    const handle = found.handlers.get(ctx.path);
+    if (handle !== undefined) return handle(ctx, next);
+    return withFailureAnswer(found.answer, () => {
+      throw new RelayError('not_found');
+    });
   };
 }
 

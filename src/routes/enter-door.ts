@@ -5,9 +5,10 @@ import { showLoggedOut, showWayToLogin } from '../browsers/door-pages.ts';
 import { findWayBack, isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
 import { answerWithPage } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
+import type { Pages } from '../delivery/pages.ts';
 import { RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
-import type { AnswerFailure } from '../http/error-responder.ts';
+import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { AskedRequest } from '../http/forwarded-request.ts';
 import { hasResourceToken } from '../oauth/authorization-header.ts';
 import { optionalParameter, withParameters } from '../oauth/query.ts';
@@ -175,6 +176,14 @@ export function answerAtDoor(host: DoorHost): AnswerFailure {
 export function answerWithWayToResource({ origin, pages }: DoorHost): AnswerFailure {
   const login = html`<a href="${origin}/">${pages.text('log_in_again')}</a>`;
   return (ctx, failure) => answerWithPage(ctx, failure, pages, { login });
+}
+
+/** Answers below `/.login-relay/` where nothing is: with a page if a browser would show it, otherwise with JSON. */
+export function answerWhereNothingIs(pages: Pages): AnswerFailure {
+  return (ctx, failure) => {
+    if (opensPage(ctx)) answerWithPage(ctx, failure, pages);
+    else answerJson(ctx, failure);
+  };
 }
 
 /** Failures after which another account of the person may be let in. */

@@ -314,6 +314,10 @@ describe('a browser that is logged in at a resource', () => {
     const callback = await one.visit(`${wiki}/.login-relay/callback?code=x&state=y`);
     expect(callback.status).to.equal(400);
     expect(callback.text).to.include('no longer configured');
+    const goodbye = await one.visit(`${wiki}${logout}`);
+    expect(goodbye.status).to.equal(404);
+    expect(goodbye.text).to.include('<h1>').and.not.include('<a href');
+    expect((await one.open(`${wiki}${logout}`, fetching)).headers['content-type']).to.match(/^application\/json/);
     await relay().reload(settings);
   });
 

@@ -21,6 +21,10 @@ export function opensPage(ctx: Context): boolean {
 /** Whether a page of the application itself led to a request, for example by a link or a form. */
 export const isFromOwnPage = (ctx: Context): boolean => ctx.get('Sec-Fetch-Site') === 'same-origin';
 
+/** Whether a page of the application itself opens an address in a frame. */
+export const opensOwnFrame = (ctx: Context): boolean =>
+  isFromOwnPage(ctx) && ['iframe', 'frame'].includes(ctx.get('Sec-Fetch-Dest')) && prefersHtml(ctx);
+
 const sendsFetchMetadata = ({ req: { headers } }: Context) =>
   headers['sec-fetch-mode'] !== undefined || headers['sec-fetch-dest'] !== undefined;
 

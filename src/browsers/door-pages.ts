@@ -81,12 +81,21 @@ export function showLogoutQuestion(ctx: Context, pages: Pages, site: string): vo
   setFormHeaders(ctx, pages);
 }
 
-export function showLoggedOut(ctx: Context, pages: Pages, site: string): void {
+/**
+ * Tells a person that they are logged out.
+ *
+ * @param isFramed whether a page of the application shows the page in a frame, where any other answer would be blank.
+ *   Then the link opens a tab, because the page around the frame may hold something that is not saved yet
+ */
+export function showLoggedOut(ctx: Context, pages: Pages, site: string, isFramed = false): void {
+  const link = isFramed
+    ? html`<a href="/" target="_blank" rel="noopener">${pages.text('log_in_elsewhere')}</a>`
+    : html`<a href="/">${pages.text('log_in_again')}</a>`;
   const main = html`<h1>${pages.text('logged_out_heading')}</h1>
 <p>${pages.text('logged_out_about', { site })}</p>
-<nav data-login><a href="/">${pages.text('log_in_again')}</a></nav>`;
+<nav data-login>${link}</nav>`;
   ctx.body = pages.render('logged_out_heading', main);
-  setPageHeaders(ctx, pages.policy());
+  setPageHeaders(ctx, pages.policy({ isFramed }));
 }
 
 function setFormHeaders(ctx: Context, pages: Pages): void {

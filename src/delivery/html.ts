@@ -97,19 +97,23 @@ small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1
  * @param allowed.hasImages whether images are allowed, as `data:` URLs. A script in an image does not run
  * @param allowed.sendsForms whether the page has a form. Then the policy has no `form-action`, because browsers also
  *   apply it to the redirects after the form, and the relay does not know where the provider redirects to
+ * @param allowed.isFramed whether pages of the same origin may show the page in a frame
  */
 export function pagePolicy({
   sheet = pageStyle,
   script,
   hasImages = false,
   sendsForms = false,
+  isFramed = false,
 }: {
   readonly sheet?: string;
   readonly script?: string;
   readonly hasImages?: boolean;
   readonly sendsForms?: boolean;
+  readonly isFramed?: boolean;
 } = {}): string {
-  const directives = [securityHeaders['Content-Security-Policy'], `style-src ${hashSource(sheet)}`];
+  const common = isFramed ? "default-src 'none'; frame-ancestors 'self'" : securityHeaders['Content-Security-Policy'];
+  const directives = [common, `style-src ${hashSource(sheet)}`];
   if (hasImages) directives.push('img-src data:');
   if (script !== undefined) directives.push(`script-src ${hashSource(script)}`);
   directives.push("base-uri 'none'");

@@ -55,8 +55,9 @@ export function createPages(settings: PageSettings = {}) {
     /** Renders a page. @param scripts elements after the content */
     render: (title: Label, main: Markup, scripts?: Markup): string =>
       renderHtmlPage(fill(title), main, { scripts, sheet, lang, header }),
-    policy: (allowed: { readonly script?: string; readonly sendsForms?: boolean } = {}): string =>
-      pagePolicy({ sheet, hasImages: logo !== undefined, ...allowed }),
+    policy: (
+      allowed: { readonly script?: string; readonly sendsForms?: boolean; readonly isFramed?: boolean } = {},
+    ): string => pagePolicy({ sheet, hasImages: logo !== undefined, ...allowed }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { type DoorHost, type DoorPlace, findPlace } from '../browsers/browser-door.ts';
-import { isFromOwnPage, mayComeFromForeignPage, opensPage } from '../browsers/browser-request.ts';
+import { isFromOwnPage, mayComeFromForeignPage, opensOwnFrame, opensPage } from '../browsers/browser-request.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
 import { showLoggedOut, showWayToLogin } from '../browsers/door-pages.ts';
 import { findWayBack, isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
@@ -163,10 +163,12 @@ export function answerAtDoor(host: DoorHost): AnswerFailure {
   const answerProgram = createChallengeAnswer(host.resource);
   return (ctx, failure) => {
     answerProgram(ctx, failure);
-    if (!opensPage(ctx)) return;
+    const isLoggedOut = failure.code === 'resource_token_missing';
+    const isFramed = isLoggedOut && opensOwnFrame(ctx);
+    if (!opensPage(ctx) && !isFramed) return;
     // The page would replace the challenge with the header of the failure, which does not say where to log in.
     const authenticate = ctx.response.get('WWW-Authenticate');
-    if (failure.code === 'resource_token_missing') showLoggedOut(ctx, host.pages, siteOf(host));
+    if (isLoggedOut) showLoggedOut(ctx, host.pages, siteOf(host), isFramed);
     else answerWithPage(ctx, failure, host.pages, { login: createLinkForFailure(host, ctx, failure) });
     if (authenticate) ctx.set('WWW-Authenticate', authenticate);
   };

@@ -199,6 +199,23 @@ describe('the answer of a resource to a request without a valid cookie', () => {
     expectPage(await person.visit(link.replaceAll('&amp;', '&')), '42 at /search?q=x with ');
   });
 
+  it('is a page with the challenge in a frame of the application, and in no frame of another site', async () => {
+    const framed = (site: string) => [
+      ...navigationWith('Sec-Fetch-Dest', 'iframe').filter(([name]) => name !== 'Sec-Fetch-Site'),
+      ['Sec-Fetch-Site', site] as [string, string],
+    ];
+    const own = await relay().check(`${wiki}/panel`, framed('same-origin'));
+    expect(own.status).to.equal(401);
+    expect(own.headers['www-authenticate']).to.include('Bearer');
+    expect(own.headers['content-security-policy'])
+      .to.include("frame-ancestors 'self'")
+      .and.not.include("ancestors 'none'");
+    expect(`${own.body}`).to.include('You are logged out').and.include('target="_blank"');
+    const foreign = await relay().check(`${wiki}/panel`, framed('same-site'));
+    expect(foreign.headers['content-security-policy']).to.include("frame-ancestors 'none'");
+    expect(foreign.headers['content-type']).to.include('json');
+  });
+
   it('is a page that asks to send a form again, after a login in another tab', async () => {
     const answer = await relay().check(`${wiki}/save`, ownForm, { method: 'POST' });
     expect(answer.status).to.equal(401);

@@ -170,8 +170,10 @@ export function connectionOptions({ connection = '' }: IncomingHttpHeaders): Rea
 /** Selects headers, except those that `Connection` names. The values of a repeated header are joined by commas. */
 function selectHeaders(headers: IncomingHttpHeaders, isSelected: (name: string) => boolean) {
   const namedByConnection = connectionOptions(headers);
-  const pairs = Object.entries(headers).filter(
-    ([name, value]) => value !== undefined && !namedByConnection.has(name) && isSelected(name),
-  );
-  return Object.fromEntries(pairs.map(([name, value]) => [name, [value].flat().join(', ')]));
+  const selected: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || namedByConnection.has(name) || !isSelected(name)) continue;
+    selected[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return selected;
 }

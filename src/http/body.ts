@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Next } from 'koa';
 import getRawBody from 'raw-body';
@@ -25,6 +26,8 @@ export async function readBody(
 ): Promise<Buffer> {
   const { requestBodySize: limit, requestBodyTime: time } = most;
   const { 'content-length': length } = req.headers;
+  // A small body has mostly arrived together with its head. Then neither a timer nor listeners are needed.
+  if (req.complete && req.readable) return takeArrived(req, limit);
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new RelayError('request_timeout')), time);
   sendContinue({ req, res });
@@ -38,6 +41,15 @@ export async function readBody(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Takes the body of a request of which every byte has arrived. @throws {RelayError} `body_too_large` */
+function takeArrived(req: IncomingMessage, limit: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let chunk = req.read(); chunk !== null; chunk = req.read()) chunks.push(chunk);
+  const body = Buffer.concat(chunks);
+  if (body.length > limit) throw new RelayError('body_too_large');
+  return body;
 }
 
 /** Closes the connection after the response if the body of the request was not read to its end. */

@@ -38,6 +38,7 @@ export function createClientIds(keys: KeyRing, frontEnd: string, audience: strin
     /**
      * Opens the client in an identifier.
      *
+     * @param evenIfExpired whether to return an expired client instead of throwing
      * @returns undefined if the identifier is of another form, is altered, or was made with other keys or for another
      *   audience
      * @throws {RelayError} `client_expired`

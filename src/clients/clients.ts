@@ -15,6 +15,7 @@ import type { Client, ClientMetadata } from './read-metadata.ts';
 /** The audience of identifiers that operators make offline. Every relay that has the key accepts them. */
 export const offlineAudience = 'offline';
 
+/** The settings of a front end that decide which unregistered clients it admits. */
 export interface ClientRules {
   readonly name: string;
   readonly origins: readonly OriginPattern[];
@@ -71,9 +72,13 @@ export function createClients(
   return {
     /** Whether a request may come from a page of any origin until its client is known. */
     takesAnyOrigin: openFrontEnd !== undefined || offlineIds.length > 0,
+    /** Whether the identifier of a client may be the URL of its document. */
     takesDocuments: openFrontEnd?.clients?.documents !== undefined,
+    /** Whether clients may register themselves. Without that, no endpoint calls `register`. */
     takesNewClients: ownIds !== undefined,
+    /** Schemes of apps that the clients may use, besides known schemes and schemes with a dot. */
     schemes,
+    /** The origins of the front end that admits clients. Its pages may register any client. */
     origins: openFrontEnd?.origins ?? [],
     findSealed,
     /** The name of the front end that admits a client whose identifier is the URL of its document. */
@@ -115,13 +120,16 @@ export function createClients(
   };
 }
 
+/**
+ * Creates the identifiers that contain their clients: `ownIds`, which this relay issues if clients may register
+ * themselves, and `offlineIds`, which operators make, for each front end with client keys.
+ */
 function createSealedClients(
   rules: readonly ClientRules[],
   openFrontEnd: ClientRules | undefined,
   { issuer, keys, now }: Pick<ClientsContext, 'issuer' | 'keys' | 'now'>,
 ) {
   const schemes = openFrontEnd?.clients?.schemes ?? [];
-  // The identifiers that this relay issues to clients that register themselves.
   const ownIds = openFrontEnd?.clients?.registration
     ? createClientIds(keys, openFrontEnd.name, issuer, now)
     : undefined;

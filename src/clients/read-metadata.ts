@@ -31,17 +31,17 @@ export function readRedirectUris(given: unknown): readonly string[] | undefined 
 }
 
 const redirectUris = v.pipe(v.array(nativeRedirectUri), v.minLength(1), v.maxLength(mostRedirectUris));
-const texts = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostRedirectUris));
+const listedTexts = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostRedirectUris));
 
 /**
  * Reads the redirect URIs of a client that registers itself. It leaves out the URIs that the client may not have,
  * because a client lists the URIs of all its versions.
  *
  * @param ownSchemes schemes of apps that are allowed besides known schemes and schemes with a dot
- * @returns undefined unless they are 1 to 20 texts
+ * @returns undefined unless they are 1 to 20 texts. `redirectUris` is empty if the client may have none of them
  */
 export function readRegistrableUris(given: unknown, ownSchemes: readonly string[]) {
-  const listed = v.safeParse(texts, given);
+  const listed = v.safeParse(listedTexts, given);
   if (!listed.success) return undefined;
   const read = listed.output.map((text) => {
     const [uri] = readRedirectUris([text]) ?? [];

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { ConfigError } from '../failures/start-errors.ts';
 import { limits } from '../limits.ts';
-import { listen } from '../server/server.ts';
+import { listen, noObserver } from '../server/server.ts';
 import type { OwnPage } from './own-page.ts';
 
 /** The limits of all servers of the demo. Connections end at once when it stops. */
@@ -21,7 +21,7 @@ export async function openPort(port: number, purpose: string) {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
   const listener: RequestListener = async (...exchange) => (await served)(...exchange);
   const where = { host: '127.0.0.1', port, purpose: `${purpose} of the demo` };
-  const { address, close } = await listen(listener, where, demoLimits, { unreadableRequest() {}, limitHit() {} });
+  const { address, close } = await listen(listener, where, demoLimits, noObserver);
   const openedPort = Number(new URL(address).port);
   return {
     port: openedPort,

@@ -13,6 +13,7 @@ export const httpFailures = {
     overloaded: 'Too many logins and lookups are in flight. Try again in a moment.',
     memory_away:
       'The memory that the relays share does not answer, and going on without it could end the login. Nothing is lost: try again in a moment.',
+    // `ready` in routes/health.ts adds the reasons. `login-relay health` reads them from the detail.
     not_ready: 'Not ready.',
     // No client receives this failure.
     client_gone: 'The client closed the connection before the response.',

@@ -60,7 +60,7 @@ export class RelayError extends Error {
    */
   constructor(code: FailureCode, options: FailureOptions = {}) {
     super(code);
-    const failure = findFailure(code);
+    const failure = failureOf(code);
     this.code = code;
     this.status = options.status ?? failure.status ?? 400;
     this.detail = options.detail ?? failure.detail;
@@ -82,7 +82,7 @@ export class RelayError extends Error {
 
   /** Returns the same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
-    const { detail: usualDetail, detailOnceSpent = usualDetail } = findFailure(this.code);
+    const { detail: usualDetail, detailOnceSpent = usualDetail } = failureOf(this.code);
     // A detail that is not the usual one says more about this failure, so keep it.
     const detail = this.detail === usualDetail ? detailOnceSpent : this.detail;
     return new RelayError(this.code, { ...this, detail });
@@ -135,7 +135,7 @@ export function undefinedIfFailed<Value>(run: () => Value): Value | undefined {
   }
 }
 
-function findFailure(code: FailureCode): Failure {
+function failureOf(code: FailureCode): Failure {
   const failure: Failures[string] = failures[code];
   return typeof failure === 'string' ? { detail: failure } : failure;
 }

@@ -81,7 +81,7 @@ export function requireResourceToken(values: readonly string[]): string {
  * Reads client credentials from an Authorization header.
  *
  * @returns the name, and the possible secrets, because some clients do not encode theirs; undefined if the header lacks
- *   the name or the secret
+ *   the name or the secret. The name is not decoded, because the names of machines and resources need no encoding
  * @see RFC 6749 §2.3.1, RFC 7617 §2
  */
 export function parseBasicCredentials(
@@ -92,7 +92,12 @@ export function parseBasicCredentials(
   return { name, secrets: [secret, decodeFormValue(secret)] };
 }
 
-/** Reads the name from a Basic header with an empty secret. @returns undefined if it is no such header */
+/**
+ * Reads the name of a public client from a Basic header with an empty secret. The name is decoded, because it may be the
+ * URL of a document.
+ *
+ * @returns undefined if it is no such header
+ */
 export function parseNameWithoutSecret(value: string | undefined): string | undefined {
   const [, name] = /^([^:]+):$/.exec(decodeBasic(value)) ?? [];
   return name === undefined ? undefined : decodeFormValue(name);

@@ -5,7 +5,7 @@ import { type Query, readSingle } from './query.ts';
 /** Values that a provider gives besides tokens, by the names that the operator listed. They are never in a redirect. */
 export type ExtraFields = Readonly<Record<string, string>>;
 
-/** Names that the operator cannot list: fields of the relay's own responses, and members of every object. */
+/** Names that the operator cannot list: fields of the relay's own responses, and names with a meaning in JavaScript. */
 export const reservedFields: readonly string[] = [
   'access_token',
   'token_type',

@@ -1,4 +1,7 @@
-/** The parameters that the relay adds to the query of each endpoint. */
+/**
+ * The parameters that the relay sends to each endpoint, in the query or in another part of the request. The access token
+ * is never in a query, but RFC 6750 §2.3 has a parameter for it.
+ */
 export const ownParameters = {
   authorizeUrl: [
     'response_type',

@@ -6,7 +6,7 @@ import { isReadByJournal, withPriority } from './systemd-journal.ts';
 const standardOutput = 1;
 /** The most bytes that wait for a slow reader, besides those in the pipe. */
 const mostWaitingBytes = 1024 * 1024;
-/** Milliseconds. */
+/** Milliseconds after which `flush` no longer waits for a slow reader. */
 const flushDeadline = 1000;
 /** Milliseconds for which lines are gathered after a write, because every write wakes the reader. */
 const gatheringTime = 10;
@@ -26,7 +26,7 @@ export async function createLogger(settings: {
   const format = settings.format ?? (process.stdout.isTTY ? 'pretty' : 'json');
   const forJournal = isReadByJournal(standardOutput, settings.journalStream);
   // Loaded only if the lines are for people.
-  const prettyLine = format === 'pretty' ? (await import('./pretty-log.ts')).prettyLine : undefined;
+  const formatForPeople = format === 'pretty' ? (await import('./pretty-log.ts')).formatForPeople : undefined;
   const logger: Logger = pino(
     {
       level: settings.level,
@@ -37,7 +37,7 @@ export async function createLogger(settings: {
     openOutput(
       standardOutput,
       (line, level) => {
-        const text = prettyLine?.(line) ?? line;
+        const text = formatForPeople?.(line) ?? line;
         return forJournal ? withPriority(level, text) : text;
       },
       (lost) => logger.warn({ lost }, 'lines of the log were lost'),

@@ -2,7 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { createClientAddresses } from '../http/client-address.ts';
 
-/** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
+/**
+ * How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. An address that
+ * identifies no person is always shown as a `neighbour`.
+ */
 type Detail = 'off' | 'whole' | 'cut';
 
 /** Creates functions that return addresses as the log shows them. */
@@ -23,17 +26,23 @@ export function createLoggedAddresses(detail: Detail, trustedProxies: readonly s
 
 const rangesNearby: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'];
 
-/** Returns an address that does not exist on the Internet, so that it identifies no person. Undefined for any other. */
+/**
+ * Returns an address that does not exist on the Internet, so that it identifies no person.
+ *
+ * @returns undefined for any other address
+ */
 function keepIfNearby(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
-  const parsed = ipaddr.process(address.replace(/%.*$/, ''));
+  const parsed = parseAddress(address);
   return rangesNearby.includes(parsed.range()) ? parsed.toString() : undefined;
 }
 
+/** Parses an address without its zone, which names an interface of this machine. */
+const parseAddress = (address: string) => ipaddr.process(address.replace(/%.*$/, ''));
+
 /** Formats an address, whole or as its /24 (IPv4) or /48 (IPv6) network. */
 function formatAddress(address: string, detail: 'whole' | 'cut'): string {
-  // A zone names an interface of this machine.
-  const parsed = ipaddr.process(address.replace(/%.*$/, ''));
+  const parsed = parseAddress(address);
   if (detail === 'whole') return parsed.toString();
   const kept = parsed.kind() === 'ipv4' ? 3 : 6;
   const bytes = parsed.toByteArray().map((byte, index) => (index < kept ? byte : 0));

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
 import { ListenError } from '../failures/start-errors.ts';
 import { limits } from '../limits.ts';
-import { type ListeningServer, listen, type Port } from '../server/server.ts';
+import { type ListeningServer, listen, noObserver, type Port } from '../server/server.ts';
 import { hostInUrl } from '../urls.ts';
 import { createOccasionalWarning } from './occasional-warnings.ts';
 import type { Metrics } from './request-metrics.ts';
@@ -14,9 +14,12 @@ import type { Metrics } from './request-metrics.ts';
 const serverLimits = { ...limits, connections: 64 };
 type ServedMetrics = Pick<Metrics, 'contentType' | 'text'>;
 
-const noObserver = { unreadableRequest() {}, limitHit() {} };
-
-/** Opens the port that answers `GET /metrics`. @throws {ListenError} if the port cannot be opened */
+/**
+ * Opens the port that answers `GET /metrics`.
+ *
+ * @returns undefined if there are no metrics, or no port for them is configured
+ * @throws {ListenError} if the port cannot be opened
+ */
 export async function openMetricsPort(
   metrics: ServedMetrics | undefined,
   where: MetricsPort | undefined,
@@ -106,7 +109,7 @@ function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
-/** Parses a host without its port, as browsers write it. Empty if the text is no host. */
+/** Parses a host, with or without a port, as browsers write it. @returns an empty text if the text is no host */
 function parseHost(text: string): string {
   return URL.parse(`http://${text}`)?.hostname ?? '';
 }

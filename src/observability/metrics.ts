@@ -12,6 +12,7 @@ export interface Situation {
   readonly streams?: ReadonlyMap<string, number>;
   /** The number of people and machines with such requests, and the most requests of one of them. */
   readonly streamHolders?: { readonly people: number; readonly most: number };
+  /** Whether the shared memory answers; undefined without one. */
   readonly memoryIsUp?: boolean | undefined;
   /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
   readonly providers: readonly {
@@ -70,7 +71,7 @@ export function createMetricFactories(registry: Registry, situation: () => Situa
 
 /** Creates all metrics except those of a shared memory. No value of a label comes from a request. */
 export function createRelayMetrics({ counter, loginCounter, histogram, gauge }: MetricFactories) {
-  const outcomes = (name: string, help: string) => counter(name, help, ['outcome'], ['ok']);
+  const outcomeCounter = (name: string, help: string) => counter(name, help, ['outcome'], ['ok']);
   defineGauges(gauge);
   return {
     requests: counter('requests_total', 'Requests by route and status.', ['route', 'status']),
@@ -114,9 +115,9 @@ export function createRelayMetrics({ counter, loginCounter, histogram, gauge }: 
       ['allowed'],
     ),
     excusedCallbacks: counter('callbacks_excused_total', 'Callbacks that were excused from the state check.'),
-    redemptions: outcomes('redemptions_total', 'Codes that front ends redeemed, or tried to redeem, by outcome.'),
-    refreshes: outcomes('refreshes_total', 'Refresh requests of front ends, also of sessions, by outcome.'),
-    revocations: outcomes('revocations_total', 'Revocation requests of front ends, by outcome.'),
+    redemptions: outcomeCounter('redemptions_total', 'Codes that front ends redeemed, or tried to redeem, by outcome.'),
+    refreshes: outcomeCounter('refreshes_total', 'Refresh requests of front ends, also of sessions, by outcome.'),
+    revocations: outcomeCounter('revocations_total', 'Revocation requests of front ends, by outcome.'),
     resourceRequests: counter(
       'resource_requests_total',
       'Questions whether a resource opens, and requests to it, by resource and outcome.',
@@ -137,7 +138,7 @@ export function createRelayMetrics({ counter, loginCounter, histogram, gauge }: 
       'Bytes of WebSockets that have ended, received from their clients and sent to them.',
       ['resource', 'direction'],
     ),
-    logouts: outcomes('logouts_total', 'Logouts of sessions, by outcome.'),
+    logouts: outcomeCounter('logouts_total', 'Logouts of sessions, by outcome.'),
     limits: counter(
       'limits_hit_total',
       'Requests and connections that were refused or closed because of a limit.',

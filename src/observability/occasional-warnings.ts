@@ -36,7 +36,8 @@ export function createOccasionalWarning(
 }
 
 /**
- * Warns about connections with another protocol than the port's, because a proxy in front is misconfigured.
+ * Creates an observer of unreadable requests, which warns about connections with another protocol than the port's,
+ * because a proxy in front is misconfigured.
  *
  * @param shownAddress returns the address of the peer as the log shows it
  */
@@ -120,7 +121,10 @@ export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
   };
 }
 
-/** Warns about a proxy whose logins cannot end, because it keeps the relay's own paths at a resource from the relay. */
+/**
+ * Creates a function that warns about a proxy whose logins cannot end, because it keeps the relay's own paths at a
+ * resource from the relay. Call it with the name of the resource at each such request.
+ */
 export function warnOfCheckedPaths(logger: Warner): (resource: string) => void {
   const warn = createOccasionalWarning(
     logger,
@@ -130,7 +134,7 @@ export function warnOfCheckedPaths(logger: Warner): (resource: string) => void {
 }
 
 /**
- * Warns if the gateway is full.
+ * Creates a function that warns that the gateway is full. Call it at each request that gets no place.
  *
  * @param namesPeople whether the log may contain the id of the person with most requests
  */

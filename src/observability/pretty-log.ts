@@ -3,7 +3,7 @@ import { describeEffect } from './request-effect.ts';
 import type { RequestRecord } from './request-log.ts';
 
 /** Formats a line of the log for people. */
-export const prettyLine: (line: string) => string = prettyFactory({
+export const formatForPeople: (line: string) => string = prettyFactory({
   hideObject: true,
   // Only the level has a colour.
   customColors: 'message:reset',

@@ -52,7 +52,7 @@ export const identityServers: readonly Preset[] = [
       accountPrompt: 'login',
       access: {
         ...openidAccess,
-        // Only an action of the tenant adds such a claim.
+        // Only an action of the tenant adds such a claim, whose name `groups-claim` has to give.
         groups: { kind: 'values', fields: [] },
       },
     },

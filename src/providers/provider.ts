@@ -31,6 +31,7 @@ export type RevocationRequest =
   | 'rfc7009'
   /** A form with the token and the client identifier, but no secret. */
   | 'public-client'
+  /** A form with the token alone. */
   | 'token-only'
   /** The token as the bearer credential of a POST without a body. */
   | 'bearer'
@@ -57,6 +58,7 @@ export interface Membership extends AccessSource {
   readonly ask: string;
   /** The `state` of a membership that counts. Undefined if status 204 means yes. */
   readonly state?: string;
+  /** All teams of the person, for a resource that learns the person's groups. */
   readonly list?: ValueSource;
 }
 
@@ -82,6 +84,7 @@ export interface ValueSource extends AccessSource {
   readonly name?: string;
   /** Whether names that differ in case may belong to two people. */
   readonly isNameExact?: true;
+  /** Whether the values that `fields` form are compared without case. */
   readonly ignoresCase?: true;
   /** Whether the value is a domain. By default, the rule for domains reads addresses. */
   readonly isDomain?: true;
@@ -97,6 +100,7 @@ export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
 export interface LookupRefusal {
   /** The header with the reason, in lower case (default: the field `message` of the body, or `error.code`). */
   readonly header?: string;
+  /** A part of the reason. */
   readonly text: string;
   readonly means: 'sso_required' | 'application_unapproved' | 'address_refused' | 'account_restricted';
 }
@@ -113,7 +117,9 @@ export interface Provider {
   readonly userUrl?: string | undefined;
   /** The place where the provider says who the person is (default: at the user endpoint). */
   readonly userFrom?: 'id-token' | undefined;
+  /** The method of the user lookup (default: `get`). */
   readonly userRequest?: 'get' | 'post' | undefined;
+  /** The JSON that a user lookup with `post` sends (default: no body). */
   readonly userBody?: string | undefined;
   /** The smallest scope for the user lookup, if it needs one, with spaces between its words. */
   readonly scope?: string | undefined;
@@ -128,6 +134,7 @@ export interface Provider {
   readonly pkce: boolean;
   /** Extra parameters of the authorization request, such as `prompt`. */
   readonly authorizeParams?: ExtraParameters | undefined;
+  /** Extra parameters of the token request, for codes and for refreshes. */
   readonly tokenParams?: ExtraParameters | undefined;
   /** The field that contains the token answer, if the answer itself has no access token. */
   readonly tokenAnswer?: string | undefined;

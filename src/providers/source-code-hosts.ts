@@ -105,7 +105,7 @@ const giteaRefusals: readonly LookupRefusal[] = [
   { text: 'must change your password', means: 'account_restricted' },
 ];
 
-/** The common facts of Gitea and its fork Forgejo. */
+/** The facts about a server of Gitea or of its fork Forgejo. */
 const giteaAt = (host: string) =>
   ({
     authorizeUrl: `https://${host}/login/oauth/authorize`,
@@ -189,26 +189,20 @@ export const sourceCodeHosts: readonly Preset[] = [
     title: 'Gitea',
     documentation: 'https://docs.gitea.com/development/oauth2-provider',
     host: { meaning: 'host of your Gitea server' },
-    provider: {
-      ...giteaAt('{host}'),
-    },
+    provider: giteaAt('{host}'),
   },
   {
     name: 'forgejo',
     title: 'Forgejo',
     documentation: 'https://forgejo.org/docs/latest/user/oauth2-provider/',
     host: { meaning: 'host of your Forgejo server' },
-    provider: {
-      ...giteaAt('{host}'),
-    },
+    provider: giteaAt('{host}'),
   },
   {
     name: 'codeberg',
     title: 'Codeberg',
     documentation: 'https://forgejo.org/docs/latest/user/oauth2-provider/',
-    provider: {
-      ...giteaAt('codeberg.org'),
-    },
+    provider: giteaAt('codeberg.org'),
   },
   {
     name: 'bitbucket',

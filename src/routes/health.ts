@@ -49,6 +49,7 @@ export function ready(readiness: Readiness): Middleware {
   return (ctx) => {
     const reasons = readiness.reasons();
     if (reasons.length > 0) {
+      // `login-relay health` reads this form (cli/commands/health.ts).
       throw new RelayError('not_ready', { detail: `Not ready: ${reasons.join(', ')}.` });
     }
     const unavailable = readiness.unavailable();

@@ -43,6 +43,9 @@ export interface ServerObserver {
   limitHit(limit: CountedLimit): void;
 }
 
+/** The observer of a server without a log and metrics of its own. */
+export const noObserver: ServerObserver = { unreadableRequest() {}, limitHit() {} };
+
 export type ListeningServer = Awaited<ReturnType<typeof listen>>;
 
 /**

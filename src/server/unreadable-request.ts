@@ -43,8 +43,8 @@ export const protocolFailures: ReadonlySet<FailureCode> = new Set([
   ...otherProtocols.map(([, failure]) => failure),
 ]);
 
-/** Finds the failure for a reason, or for the protocol with whose first bytes the request begins. */
-function findFailure(reason: string, bytes: Buffer | undefined): FailureCode {
+/** Chooses the failure for a reason, or for the protocol with whose first bytes the request begins. */
+function chooseFailure(reason: string, bytes: Buffer | undefined): FailureCode {
   const known = failures[reason];
   if (known !== undefined) return known;
   const received = bytes?.toString('latin1', 0, 20) ?? '';
@@ -60,7 +60,7 @@ function findFailure(reason: string, bytes: Buffer | undefined): FailureCode {
  */
 export function answerUnreadableRequest(reason: string, socket: Socket, bytes?: Buffer): UnreadableRequest {
   const retryIn = reason === 'pipelined_too_many' ? retryTime : undefined;
-  const { code, status, detail, headers: ownHeaders } = new RelayError(findFailure(reason, bytes), { retryIn });
+  const { code, status, detail, headers: ownHeaders } = new RelayError(chooseFailure(reason, bytes), { retryIn });
   const requestId = randomUUID();
   const body = JSON.stringify({ detail });
   const headers = {

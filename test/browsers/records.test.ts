@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { prettyLine } from '../../src/observability/pretty-log.ts';
+import { formatForPeople } from '../../src/observability/pretty-log.ts';
 import { createMetrics } from '../../src/observability/request-metrics.ts';
 import { navigationWith } from '../harness/browser/fake-browser.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
@@ -15,7 +15,7 @@ describe('the log and metrics of a browser at a resource', () => {
       .lines.splice(0)
       .filter(({ msg }) => msg === 'request')
       .map((line) => {
-        const text = prettyLine(JSON.stringify({ time: '2026-01-02T03:04:05.678Z', ...line })).split('\n');
+        const text = formatForPeople(JSON.stringify({ time: '2026-01-02T03:04:05.678Z', ...line })).split('\n');
         return [line['action'], line['outcome'], text[1]?.trim()];
       });
 

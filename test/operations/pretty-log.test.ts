@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { prettyLine } from '../../src/observability/pretty-log.ts';
+import { formatForPeople } from '../../src/observability/pretty-log.ts';
 
 /** The text of this line for people, without the time. */
 function read(line: Readonly<Record<string, unknown>>): string {
   const whole = { level: 'info', time: '2026-01-02T03:04:05.678Z', ...line };
-  const text = prettyLine(JSON.stringify(whole)).replace(/^\[\d\d:\d\d:\d\d\] /, '');
+  const text = formatForPeople(JSON.stringify(whole)).replace(/^\[\d\d:\d\d:\d\d\] /, '');
   return text.trimEnd();
 }
 

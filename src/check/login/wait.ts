@@ -3,7 +3,7 @@ import { RelayError } from '../../failures/relay-error.ts';
 import { ListenError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
 import type { OneGrant, OneLogin } from '../../relay/one-login.ts';
-import { listen } from '../../server/server.ts';
+import { listen, noObserver } from '../../server/server.ts';
 import { times } from '../../times.ts';
 import type { CheckContext } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
@@ -51,8 +51,7 @@ export async function waitForLogin(
 }
 
 function listenForLogin({ config: { host, port, certificate } }: CheckContext, { listener }: OneLogin) {
-  const observer = { unreadableRequest() {}, limitHit() {} };
-  return listen(listener, { host, port }, { ...limits, stopIdleTime: 0, connections }, observer, certificate);
+  return listen(listener, { host, port }, { ...limits, stopIdleTime: 0, connections }, noObserver, certificate);
 }
 
 function explainListenError(context: CheckContext, { message }: ListenError): Finding {

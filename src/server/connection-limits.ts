@@ -4,6 +4,7 @@ import { type Limits, limits } from '../limits.ts';
 import { createTurns } from './fair-turns.ts';
 import { takeTurnsForHandshakes } from './handshakes.ts';
 import { type Excess, parseInPieces, type Request } from './parsing.ts';
+import { peerKey } from './peers.ts';
 
 interface Connection {
   readonly socket: Socket;
@@ -77,7 +78,7 @@ export function limitConnections(
     queue.delete(replaced);
     replaced.socket.destroy();
   });
-  // TLS wraps the connection's socket in another one that does not expose it, but has the same peer.
+  // The socket of TLS does not expose the one below.
   server.on('secureConnection', (secured: Socket) => {
     const connection = handshakes.get(peerKey(secured));
     if (connection === undefined) return;
@@ -200,9 +201,4 @@ function waitsForPeer({ responses, httpSocket }: Connection): boolean {
   const isRequestComplete = complete || pipelined.length > 0;
   // With unread bytes, the connection waits for the relay.
   return !isRequestComplete && readableLength === 0;
-}
-
-/** Identifies a connection by its ends, with the socket of TLS or the one below. */
-function peerKey({ remoteAddress, remotePort, localAddress }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

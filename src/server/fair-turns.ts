@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { toNetwork } from '../http/client-address.ts';
+import { clientOf } from './peers.ts';
 
 /** The number of reads that are handled in one turn of the event loop. */
 const readsPerTurn = 64;
@@ -88,6 +88,3 @@ export function createTurns() {
     },
   };
 }
-
-/** The network of a client, or an empty text after a reset or behind a Unix socket. */
-export const clientOf = ({ remoteAddress }: Socket) => (remoteAddress === undefined ? '' : toNetwork(remoteAddress));

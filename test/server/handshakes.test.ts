@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { type CountedLimit, limits } from '../../src/limits.ts';
 import { Secret } from '../../src/sealing/secret.ts';
-import { mayNeedSecondHello } from '../../src/server/second-hello.ts';
+import { mayNeedSecondHello } from '../../src/server/client-hello.ts';
 import { type ListeningServer, listen } from '../../src/server/server.ts';
 import { serveTcp } from '../harness/provider/serve.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';

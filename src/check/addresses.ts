@@ -121,7 +121,7 @@ const isGatewayError = (status: number) => status === 502 || status === 503 || s
 
 /** The URL that starts a login, with the parameters that its front end must send. */
 function buildStartUrl({ config, registration, frontEnd }: CheckContext): string {
-  const url = `${config.baseUrl}/auth/${registration.name}`;
+  const url = config.baseUrl + registrationPath(registration.name);
   const { name: client_id, tokenDelivery, redirectUris } = frontEnd;
   if (tokenDelivery === 'cms') return withParameters(url, { client_id });
   if (tokenDelivery !== 'code') return url;

@@ -5,6 +5,7 @@ import { mapNonEmpty, requireChecked } from '../config/readings.ts';
 import { frontEndsWithBrowsers, registrationsOfFrontEnd } from '../config/relations.ts';
 import { formatConfigFile } from '../config/shown/print.ts';
 import { ConfigError } from '../failures/start-errors.ts';
+import { registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import { newFiles, type ReadFile, readTextFile } from '../text-files.ts';
 import { checkAccess } from './access.ts';
@@ -201,7 +202,7 @@ async function checkCallbacks(context: ProviderContext) {
   const all = [first, ...others];
   const accepted = all.find(({ isRefused }) => !isRefused);
   const findings = all.flatMap(({ word, registration: { callbackUri }, findings, isRefused }) => {
-    const path = `/auth/${word}`;
+    const path = registrationPath(word);
     if (!isRefused || accepted === undefined) return addNameToSubjects({ name: path }, findings);
     const message = `the provider refuses ${callbackUri}, so logins do not start at ${path}`;
     return [findingsOn('callback URL').ok(message)];

@@ -2,6 +2,7 @@ import { reportedName } from '../../config/relations.ts';
 import { RelayError } from '../../failures/relay-error.ts';
 import { ListenError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
+import { registrationPath } from '../../paths.ts';
 import type { OneGrant, OneLogin } from '../../relay/one-login.ts';
 import { listen, noObserver } from '../../server/server.ts';
 import { times } from '../../times.ts';
@@ -66,8 +67,7 @@ function explainListenError(context: CheckContext, { message }: ListenError): Fi
 /** Names the paths that a proxy has to send to the check. */
 function describePathsForProxy({ registration }: CheckContext): string {
   const [{ word, callbackPath }] = registration.paths;
-  const start = `/auth/${word}/`;
-  return callbackPath.startsWith(start) ? '/auth/' : `/auth/ and ${callbackPath}`;
+  return callbackPath.startsWith(`${registrationPath(word)}/`) ? '/auth/' : `/auth/ and ${callbackPath}`;
 }
 
 /** Formats the text that asks the operator to log in. */

@@ -148,15 +148,20 @@ const publicAddress = ({ host, protocol }: URL) => ({
   'x-forwarded-proto': protocol.slice(0, -1),
 });
 
+/**
+ * Finds the public address of a redirect; undefined if it leads elsewhere. The server may name itself by its own address
+ * or by the public one.
+ *
+ * @param url that was requested of the server
+ * @param base the URL of the server
+ */
+const findPublicLocation = (location: string, url: URL, base: URL, publicUrl: URL) =>
+  mapGuessedLocation(location, url, base, publicUrl) ?? mapGuessedLocation(location, url, publicUrl, publicUrl);
+
 /** The rules for programs. Their token opens an API, whose responses must not act as pages or set cookies. */
 function createRulesForPrograms(resource: Resource, upstream: Upstream): PassRules {
   const publicUrl = new URL(resource.url);
   const way = { path: publicUrl.pathname, url: new URL(upstream.url) };
-
-  /** The public address of a redirect: the server may name itself by its own address or by the public one. */
-  const publicLocation = (location: string, url: URL) =>
-    mapGuessedLocation(location, url, way.url, publicUrl) ?? mapGuessedLocation(location, url, publicUrl, publicUrl);
-
   return {
     requireTarget: (ctx) => requireTarget(ctx, way),
     isListening: (ctx) => acceptsEvents(ctx) || ctx.get('Mcp-Method') === 'subscriptions/listen',
@@ -172,7 +177,7 @@ function createRulesForPrograms(resource: Resource, upstream: Upstream): PassRul
       return isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined;
     },
     headersToPass(received, url) {
-      const location = received.location && publicLocation(received.location, url);
+      const location = received.location && findPublicLocation(received.location, url, way.url, publicUrl);
       return { ...clientResponseHeaders(received), ...(location && { location }) };
     },
   };
@@ -185,11 +190,6 @@ function createRulesForPrograms(resource: Resource, upstream: Upstream): PassRul
 function createRulesForBrowsers(resource: Resource, upstream: Upstream): PassRules {
   const publicUrl = new URL(resource.url);
   const base = new URL(upstream.url);
-
-  /** The public address of a redirect, if it leads to the application. */
-  const publicLocation = (location: string, url: URL) =>
-    mapGuessedLocation(location, url, base, publicUrl) ?? mapGuessedLocation(location, url, publicUrl, publicUrl);
-
   return {
     requireTarget(ctx) {
       const target = ctx.originalUrl.startsWith('/') ? mapApplicationTarget(ctx.url, base) : undefined;
@@ -211,7 +211,7 @@ function createRulesForBrowsers(resource: Resource, upstream: Upstream): PassRul
     failureInsteadOf: (status) => (isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined),
     headersToPass(received, url) {
       const { location } = received;
-      const target = location && (publicLocation(location, url) ?? location);
+      const target = location && (findPublicLocation(location, url, base, publicUrl) ?? location);
       return { ...browserResponseHeaders(received, isRelayCookie), ...(target && { location: target }) };
     },
   };

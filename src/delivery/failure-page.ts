@@ -21,8 +21,8 @@ interface PageTargets {
   readonly pages: Pages;
 }
 
-/** Failures that only an operator or developer can repair. The page offers no new login after them. */
-const notByLogin: ReadonlySet<FailureCode> = new Set<FailureCode>([
+/** Failures that only an operator or developer can repair. No page offers a new login after them. */
+export const notByLogin: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'not_found',
   'page_unknown',
   'client_unknown',

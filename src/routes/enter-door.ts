@@ -3,10 +3,10 @@ import { isFromOwnPage, mayComeFromForeignPage, opensOwnFrame, opensPage } from 
 import { openByCookie } from '../browsers/door-cookies.ts';
 import { showLoggedOut, showWayToLogin } from '../browsers/door-pages.ts';
 import { findWayBack, isPlainRelayPath, wayBackTo } from '../browsers/way-back.ts';
-import { answerWithPage } from '../delivery/failure-page.ts';
+import { answerWithPage, notByLogin } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
 import type { Pages } from '../delivery/pages.ts';
-import { RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
+import { type FailureCode, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { AskedRequest } from '../http/forwarded-request.ts';
@@ -189,13 +189,13 @@ export function answerWhereNothingIs(pages: Pages): AnswerFailure {
 }
 
 /** Failures after which another account of the person may be let in. */
-const accountRefusals: readonly string[] = ['access_refused', ...refusalsAtProvider];
+const accountRefusals: readonly FailureCode[] = ['access_refused', ...refusalsAtProvider];
 
 /** Failures of a browser that has just logged in, so that a page would not begin another login by itself. */
-const lostCookies: readonly string[] = ['cookie_refused', 'cookie_unaccepted'];
+const lostCookies: readonly FailureCode[] = ['cookie_refused', 'cookie_unaccepted'];
 
-/** Failures that no login repairs, so that the page has no link. The person can only try again later. */
-const notRepairedByLogin: readonly string[] = [
+/** Failures at a resource, besides `notByLogin`, after which the page has no link. The person can only try again later. */
+const tryAgainLater: readonly FailureCode[] = [
   'upstream_unreachable',
   'upstream_timeout',
   'upstream_answer_unusable',
@@ -208,7 +208,6 @@ const notRepairedByLogin: readonly string[] = [
   'websocket_unsupported',
   'request_unknown',
   'relay_paths_checked',
-  'not_found',
 ];
 
 /**
@@ -219,7 +218,7 @@ const notRepairedByLogin: readonly string[] = [
  */
 function createLinkForFailure(host: DoorHost, ctx: Context, { code }: RelayError): Markup | undefined {
   const { logins, pages } = host;
-  if (notRepairedByLogin.includes(code)) return undefined;
+  if (notByLogin.has(code) || tryAgainLater.includes(code)) return undefined;
   // The browser has the cookie, but the proxy does not pass it to the check.
   const isLostByProxy = code === 'cookie_refused' && ctx.state.by === 'cookie';
   if (isLostByProxy || code === 'check_ineffective' || code === 'foreign_page_refused') {

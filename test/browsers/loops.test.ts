@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { navigation } from '../harness/browser/fake-browser.ts';
-import { reset } from '../harness/provider/provider-behaviours.ts';
+import { json, reset } from '../harness/provider/provider-behaviours.ts';
 import { baseUrl } from '../harness/relay/relay.ts';
 import { type DoorBrowser, doorRelay, fetching, ownForm, settings, wiki } from './support/door-relay.ts';
 
@@ -128,6 +128,12 @@ describe('a login of a browser at a resource that cannot end', () => {
       expect((await person.visit(`${wiki}/notes`)).status).to.equal(502);
       expect(starts()).to.equal(count);
     }
+  });
+
+  it('is a page without a link if only the operator can repair it', async () => {
+    relay().provider.onToken = json({ error: 'invalid_client' }, 401);
+    const page = await person.visit(`${wiki}/notes`);
+    expect(page.text).to.include('Only its operator can fix this').and.not.include('<a ');
   });
 
   it('has ended if the callback is opened again, in the same browser, in another browser, or from the history', async () => {

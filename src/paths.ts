@@ -55,6 +55,7 @@ export const ownPrefix = '/.login-relay/';
 
 /** The relay's addresses at the host of a resource that opens to browsers. */
 export const doorPaths = {
+  login: `${ownPrefix}login`,
   choose: `${ownPrefix}choose`,
   callback: `${ownPrefix}callback`,
   logout: `${ownPrefix}logout`,

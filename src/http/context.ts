@@ -18,6 +18,7 @@ export type Action =
   | 'check-answer'
   | 'door-callback'
   | 'door-choose'
+  | 'door-login'
   | 'door-logout'
   | 'door-user'
   | 'gateway'

@@ -13,7 +13,13 @@ export const formatForPeople: (line: string) => string = prettyFactory({
 });
 
 /** The actions at addresses that do not name the provider. */
-const unnamedByAddress: ReadonlySet<unknown> = new Set(['user', 'door-choose', 'door-callback', 'gateway']);
+const unnamedByAddress: ReadonlySet<unknown> = new Set([
+  'user',
+  'door-choose',
+  'door-login',
+  'door-callback',
+  'gateway',
+]);
 
 function formatLine(line: Readonly<Record<string, unknown>>): string {
   const { msg } = line;

@@ -24,6 +24,7 @@ const personActions: ReadonlySet<unknown> = new Set([
   'callback',
   'consent',
   'door-choose',
+  'door-login',
   'door-callback',
   'door-logout',
 ]);
@@ -56,6 +57,7 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
     if (method === 'POST') return 'the person has chosen a provider';
     return status === 302 ? 'back to the page' : 'the person is asked which provider';
   },
+  'door-login': () => 'on to the login',
   'door-callback': ({ grant }) => (grant === undefined ? 'back to the page' : 'logged in, the browser gets its cookie'),
   'door-logout'({ method, by }) {
     if (method === 'POST') return 'the browser is logged out';

@@ -11,6 +11,7 @@ import { doorPaths, doorStartPath, ownPrefix, pathOfAnswer, pathOfCheck } from '
 import { answerBrowser, checkBrowser, type WarnOfCheckedPaths } from '../routes/check-browser.ts';
 import { chooseProvider } from '../routes/choose-provider.ts';
 import { doorCallback, spendForeignCode, startAtDoor } from '../routes/door-callback.ts';
+import { continueLogin } from '../routes/door-login.ts';
 import { describeUser, logoutAtDoor } from '../routes/door-session.ts';
 import { answerAtDoor, answerWhereNothingIs } from '../routes/enter-door.ts';
 import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
@@ -138,6 +139,16 @@ function doorEndpointsAtResource(host: DoorHost): readonly Endpoint[] {
       guards: [refusePrefetch],
       isLimited: true,
       handle: chooseProvider(host),
+    },
+    {
+      ...settings,
+      path: doorPaths.login,
+      action: 'door-login',
+      methods: ['GET'],
+      guards: [refusePrefetch],
+      // It calls no provider.
+      isLimited: false,
+      handle: continueLogin(host),
     },
     {
       ...settings,

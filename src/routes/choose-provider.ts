@@ -101,4 +101,4 @@ function startAt(place: DoorPlace, { logins }: DoorHost, ctx: Context, state = '
   redirect(ctx, loginStartAddress(place, logins.continueOrBegin(ctx, state), { prompt }));
 }
 
-const readPrompt = (given: unknown): OtherAccount => (given === 'select_account' ? given : undefined);
+export const readPrompt = (given: unknown): OtherAccount => (given === 'select_account' ? given : undefined);

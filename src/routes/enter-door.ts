@@ -50,14 +50,15 @@ export async function enterDoor(
     // This browser has just logged in, and shows no cookie that opens the door. Another login would end the same way,
     // and so on forever.
     if (logins.hasFinished(ctx)) throw describeLostCookie(host, ctx);
-    sendToLogin(host, ctx, { address: beginLogin(host, ctx, wayBackTo(target, origin)), isRenewal: false });
+    sendToLogin(host, ctx, { state: logins.begin(ctx, { wayBack: wayBackTo(target, origin) }) });
     return undefined;
   }
   const mayRenew = isPage && method === 'GET' && !isPlainRelayPath(target) && !isPartial(ctx);
   // Not if the query is too long to be kept, because it may be the answer of another server, or the state of the page.
   const wayBack = mayRenew ? findWayBack(target, origin) : undefined;
   if (wayBack !== undefined && isDueForRenewal(host, ctx, entered)) {
-    sendToLogin(host, ctx, { address: beginRenewal(host, ctx, entered, wayBack), isRenewal: true });
+    const state = logins.begin(ctx, { wayBack, renews: entered.opened.login });
+    sendToLogin(host, ctx, { state, renewed: entered });
     return undefined;
   }
   recordCaller(ctx, entered, 'cookie');
@@ -89,27 +90,33 @@ function isDueForRenewal({ logins, terms, now }: DoorHost, ctx: Context, { opene
 /** Asks the provider to let the person choose another account there. */
 export type OtherAccount = 'select_account' | undefined;
 
-/**
- * Begins a login of a browser at a resource, and sets its cookies.
- *
- * @returns the address where it starts, or where the person chooses the provider
- */
-function beginLogin(host: DoorHost, ctx: Context, wayBack: string, prompt?: OtherAccount): string {
-  const challenge = host.logins.begin(ctx, { wayBack });
-  const [place, another] = host.places;
-  if (another === undefined) return loginStartAddress(place, challenge, { prompt });
-  return choiceAddress(host, challenge, prompt);
+/** A login that a browser has begun. */
+interface BegunLogin {
+  readonly state: string;
+  /** The cookie with the login that this one renews. */
+  readonly renewed?: Entered | undefined;
+  readonly prompt?: OtherAccount;
 }
 
-/** Begins the renewal of a login, at its own provider. @returns the address where it starts */
-function beginRenewal(host: DoorHost, ctx: Context, { door, opened }: Entered, wayBack: string): string {
-  const { login, preferred_username: name, email } = opened;
-  const [first] = host.places;
-  // Each door of the host has a place, so `first` only satisfies the type.
-  const place = findPlace(host, door.resource.registration) ?? first;
-  const challenge = host.logins.begin(ctx, { wayBack, renews: login });
-  return loginStartAddress(place, challenge, { loginHint: email ?? name });
+/** The address where a login starts that has begun, or where the person chooses its provider. */
+export function addressOfLogin(host: DoorHost, { state, renewed, prompt }: BegunLogin): string {
+  const [first, another] = host.places;
+  if (renewed !== undefined) {
+    const { preferred_username: name, email } = renewed.opened;
+    // Each door of the host has a place, so `first` only satisfies the type.
+    const place = findPlace(host, renewed.door.resource.registration) ?? first;
+    return loginStartAddress(place, state, { loginHint: email ?? name });
+  }
+  return another === undefined ? loginStartAddress(first, state, { prompt }) : choiceAddress(host, state, prompt);
 }
+
+/**
+ * The address that leads a page at the host of a resource to `addressOfLogin`. Such a page must not contain that address,
+ * because its ticket would tell a script of the application how to end a login of an attacker in this browser (login
+ * CSRF): the attacker logs in with the ticket, and the script opens the callback that results.
+ */
+const linkToLogin = ({ origin }: DoorHost, { state, prompt }: BegunLogin): string =>
+  withStateAndPrompt(origin + doorPaths.login, state, prompt);
 
 /**
  * The address on the relay's own host where a login that has begun is sent on to the provider, with its ticket. Its path
@@ -134,19 +141,16 @@ function withStateAndPrompt(url: string, state: string | undefined, prompt: Othe
 }
 
 /** Sends a browser to a login, by a redirect or by a page (see `showWayToLogin`). */
-function sendToLogin(
-  host: DoorHost,
-  ctx: Context,
-  login: { readonly address: string; readonly isRenewal: boolean },
-): void {
+function sendToLogin(host: DoorHost, ctx: Context, login: BegunLogin): void {
   ctx.state.startsLogin = true;
   if (!isFromOwnPage(ctx)) {
-    redirectThroughProxy(ctx, login.address);
+    redirectThroughProxy(ctx, addressOfLogin(host, login));
     return;
   }
   // A reverse proxy would take a 200 of the check for the permission to let the request pass.
   ctx.status = 401;
-  showWayToLogin(ctx, host.pages, { site: siteOf(host), ...login });
+  const isRenewal = login.renewed !== undefined;
+  showWayToLogin(ctx, host.pages, { site: siteOf(host), address: linkToLogin(host, login), isRenewal });
 }
 
 /** Redirects by 302 instead of 307, because some reverse proxies pass on only a 302 of a check. */
@@ -230,8 +234,9 @@ function createLinkForFailure(host: DoorHost, ctx: Context, { code }: RelayError
   const isRefusal = accountRefusals.includes(code);
   if (!isRefusal && !lostCookies.includes(code)) return html`<a href="/">${pages.text('log_in_again')}</a>`;
   logins.forgetFinished(ctx);
-  const start = beginLogin(host, ctx, '/', isRefusal ? 'select_account' : undefined);
-  return html`<a href="${start}">${pages.text(isRefusal ? 'log_in_otherwise' : 'log_in_again')}</a>`;
+  const state = logins.begin(ctx, { wayBack: '/' });
+  const link = linkToLogin(host, { state, prompt: isRefusal ? 'select_account' : undefined });
+  return html`<a href="${link}">${pages.text(isRefusal ? 'log_in_otherwise' : 'log_in_again')}</a>`;
 }
 
 /** The host of a resource, as people know it. */

@@ -4,7 +4,7 @@ import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import { request } from '../harness/client/request.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
-import { ada, board, type DoorBrowser, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
+import { ada, board, type DoorBrowser, doorRelay, fetching, ownForm, settings, wiki } from './support/door-relay.ts';
 
 type Headers = [name: string, value: string][];
 
@@ -285,6 +285,31 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     const { status, headers } = await person.open(start.headers['location'] ?? '');
     expect(status).to.equal(307);
     expect(headers['cross-origin-opener-policy']).to.equal('same-origin');
+  });
+
+  it('no page at the host of the application has the ticket of a login, with which a script could log the person in as the attacker', async () => {
+    const link = (page: { readonly body: Buffer }) =>
+      /href="(https:[^"]+)"/.exec(`${page.body}`)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const pages = [await person.open(`${wiki}/`, ownForm)];
+    relay().provider.knows(json({ ...ada, sub: '7' }));
+    pages.push(await person.visit(`${wiki}/`));
+    relay().provider.knows(json(ada));
+    const forgetful = relay().person();
+    await forgetful.visit(`${wiki}/`);
+    forgetful.cookies(wiki).delete(doorCookie);
+    pages.push(await forgetful.open(`${wiki}/`));
+    expect(pages.map(({ status }) => status)).to.deep.equal([401, 403, 400]);
+    for (const page of pages) {
+      expect(link(page)).to.match(/^https:\/\/wiki\.example\.com\/\.login-relay\/login\?state=[\w-]{43}(&|$)/);
+      expect(`${page.body}`).not.to.include('lr1_');
+    }
+    // The link works in a window of this browser. In another browser, it starts nothing.
+    const [first] = pages;
+    const address = first === undefined ? '' : link(first);
+    expect((await person.open(address, fetching)).status).to.equal(400);
+    expect((await person.open(address, navigationWith('Sec-Fetch-Dest', 'iframe'))).status).to.equal(400);
+    expect((await forgetful.open(address)).headers['location']).to.equal(`${wiki}/`);
+    expect((await person.open(address)).headers['location']).to.include('/auth/provider/door/wiki?state=lr1_');
   });
 
   it('a start counts only with a state that the relay has sealed for this door, in time', async () => {

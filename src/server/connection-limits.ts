@@ -4,7 +4,6 @@ import { type Limits, limits } from '../limits.ts';
 import { createTurns } from './fair-turns.ts';
 import { takeTurnsForHandshakes } from './handshakes.ts';
 import { type Excess, parseInPieces, type Request } from './parsing.ts';
-import { peerKey } from './peers.ts';
 
 interface Connection {
   readonly socket: Socket;
@@ -201,4 +200,9 @@ function waitsForPeer({ responses, httpSocket }: Connection): boolean {
   const isRequestComplete = complete || pipelined.length > 0;
   // With unread bytes, the connection waits for the relay.
   return !isRequestComplete && readableLength === 0;
+}
+
+/** Identifies a connection by its ends. TLS wraps the socket in another one, which has the same ends. */
+function peerKey({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { clientOf } from './peers.ts';
+import { toNetwork } from '../http/client-address.ts';
 
 /** The number of reads that are handled in one turn of the event loop. */
 const readsPerTurn = 64;
@@ -88,3 +88,6 @@ export function createTurns() {
     },
   };
 }
+
+/** The network of a client, or an empty text after a reset or behind a Unix socket. */
+const clientOf = ({ remoteAddress }: Socket) => (remoteAddress === undefined ? '' : toNetwork(remoteAddress));

@@ -1,8 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import { limits } from '../limits.ts';
-import { hasWholeHello, mayNeedSecondHello } from './client-hello.ts';
 import type { Turns } from './fair-turns.ts';
-import { limitSecondHellos } from './second-hello.ts';
 
 /** A handshake costs about as much as so many small requests: the server signs, and derives the keys. */
 const readsOfHandshake = 32;
@@ -20,7 +18,6 @@ export function takeTurnsForHandshakes(
   handshakeTime: number,
   onTooLate: () => void,
 ): void {
-  const secondHellos = limitSecondHellos(server);
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -45,19 +42,47 @@ export function takeTurnsForHandshakes(
         socket.unshift(bytes);
         return;
       }
-      socket.off('data', begin).pause();
-      if (mayNeedSecondHello(bytes)) secondHellos.whenPlaceIsFree(socket, () => handOver(bytes));
-      else handOver(bytes);
-    };
-    const handOver = (hello: Buffer) => {
-      if (socket.destroyed) return;
       clearTimeout(timer);
-      socket.off('end', close).off('error', close);
-      socket.unshift(hello);
+      socket.off('data', begin).off('end', close).off('error', close).pause();
+      socket.unshift(bytes);
       // TLS reads what has come, and takes the connection over.
       for (const listener of listeners) listener.call(server, socket);
     };
     socket.on('data', begin).once('end', close).once('error', close);
     socket.once('close', () => clearTimeout(timer));
   });
+}
+
+const handshakeRecord = 22;
+const clientHello = 1;
+const recordHeaderLength = 5;
+const messageHeaderLength = 4;
+/** TLS refuses a longer record. @see RFC 8446 §5.1 */
+const longestRecord = 2 ** 14;
+
+/**
+ * Whether the whole hello of a client has come, which may take several records, or something that TLS refuses. If a
+ * part were enough, a client could get many turns by a byte each, and then send the rest of all hellos at once.
+ *
+ * @see RFC 8446 §4 and §5.1
+ */
+function hasWholeHello(bytes: Buffer): boolean {
+  const message = Buffer.alloc(messageHeaderLength);
+  /** Bytes of the message that have come in complete records. */
+  let received = 0;
+  for (let start = 0; start < bytes.length; ) {
+    if (bytes[start] !== handshakeRecord) return true;
+    const content = start + recordHeaderLength;
+    if (content > bytes.length) return false;
+    const length = bytes.readUInt16BE(content - 2);
+    if (length > longestRecord) return true;
+    const end = content + length;
+    if (end > bytes.length) return false;
+    if (received < messageHeaderLength) bytes.copy(message, received, content, end);
+    received += length;
+    if (received > 0 && message[0] !== clientHello) return true;
+    if (received >= messageHeaderLength && received - messageHeaderLength >= message.readUIntBE(1, 3)) return true;
+    start = end;
+  }
+  return false;
 }

@@ -91,7 +91,6 @@ const shortLived: readonly RegExp[] = [
   /^access\/access\.ts (asked|faults)$/,
   /^login\/cookies\.ts ranksOfCookies$/,
   /^resources\/streams\.ts endedInSweep$/,
-  /^server\/client-hello\.ts entries$/,
   // The functions that create all other maps with a lifetime.
   /^memory\/expiring-map\.ts /,
   // Shared kinds and counters, which have tables of their own.

@@ -1,16 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { type CountedLimit, limits } from '../../src/limits.ts';
 import { Secret } from '../../src/sealing/secret.ts';
-import { mayNeedSecondHello } from '../../src/server/client-hello.ts';
 import { type ListeningServer, listen } from '../../src/server/server.ts';
 import { serveTcp } from '../harness/provider/serve.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
-import { eventually } from '../harness/system/eventually.ts';
-import { helloWith, randomOfRetry } from './support/hello.ts';
 
 /**
  * Handshakes that may come before the handshake of another client: the handshakes of two turns, and of the turn that
@@ -20,10 +17,10 @@ const mostBefore = 20;
 const ofGreedy = 200;
 
 /** The first bytes of a client that speaks TLS. */
-async function recordHello(options: ConnectionOptions = {}): Promise<Buffer> {
+async function recordHello(): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   const server = await serveTcp((socket) => socket.once('data', resolve));
-  connectTls({ ...options, port: server.port, host: '127.0.0.1' }).on('error', () => {});
+  connectTls({ port: server.port, host: '127.0.0.1' }).on('error', () => {});
   const hello = await promise;
   await server.close();
   return hello;
@@ -103,61 +100,6 @@ describe('TLS handshakes', () => {
       expect(answered.indexOf(other)).to.be.at.most(mostBefore);
     });
   }
-
-  const x25519 = 0x1d;
-  const x448 = 0x1e;
-  for (const [what, given, needsSecond] of [
-    ['no key share', helloWith([x25519], []), true],
-    ['a key share of a group that the relay does not know', helloWith([0xaaaa, x25519], [0xaaaa]), true],
-    ['a key share only of a group that the relay likes less', helloWith([x25519, x448], [x448]), true],
-    ['a key share of its group', helloWith([x25519], [x25519]), false],
-  ] as const) {
-    it(`${needsSecond ? 'may need a' : 'need no'} second hello if the hello has ${what}`, async () => {
-      await start(limits.handshakeTime);
-      expect(mayNeedSecondHello(given)).to.equal(needsSecond);
-      const client = await open();
-      client.write(given);
-      const [answer] = await once(client, 'data');
-      // The relay must not ask for a second hello without expecting it. Releases of OpenSSL differ in when they ask.
-      if (!needsSecond) expect(answer.toString('hex')).not.to.contain(randomOfRetry);
-      if (what === 'no key share') expect(answer.toString('hex')).to.contain(randomOfRetry);
-    });
-  }
-
-  it('need no second hello if the hello is that of Node.js, with TLS 1.3 or only with TLS 1.2', async () => {
-    await start(limits.handshakeTime);
-    expect(mayNeedSecondHello(hello)).to.equal(false);
-    expect(mayNeedSecondHello(await recordHello({ maxVersion: 'TLSv1.2' }))).to.equal(false);
-    // What is not understood may need anything.
-    expect(mayNeedSecondHello(hello.subarray(0, -1))).to.equal(true);
-  });
-
-  it('that wait for a second hello are eight of a client, and hold up no other handshake', async function () {
-    if (process.platform !== 'linux') this.skip();
-    await start(limits.handshakeTime);
-    const answered = new Set<Socket>();
-    const ask = async (address?: string) => {
-      const socket = await open(address);
-      socket.once('data', () => answered.add(socket)).write(helloWith([x25519], []));
-      return socket;
-    };
-    const greedy: Socket[] = [];
-    for (let count = 0; count < 12; count += 1) greedy.push(await ask());
-    const countIs = async (count: number) => eventually(async () => expect(answered.size).to.equal(count));
-    await countIs(8);
-    await ask('127.0.0.2');
-    await countIs(9);
-    const ordinary = await open();
-    ordinary.write(hello);
-    await once(ordinary, 'data');
-    expect(answered.size).to.equal(9);
-    // An end makes room for the next of this client.
-    const [first] = greedy.filter((socket) => answered.has(socket));
-    first?.destroy();
-    await countIs(10);
-    for (const socket of greedy) socket.destroy();
-    await once(await ask(), 'data');
-  });
 
   it('begin if the hello comes byte by byte, in several records', async () => {
     await start(limits.handshakeTime);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import { clockSkew } from '../clock.ts';
 import type { FieldFault, RelayError } from '../failures/relay-error.ts';
 import type { Item } from './fields.ts';

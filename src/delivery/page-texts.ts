@@ -1,6 +1,9 @@
 import { type FailureCode, failureCodes, RelayError } from '../failures/relay-error.ts';
 
-/** The texts of the relay's pages, besides the details of failures. Words in braces are filled in. */
+/**
+ * The texts of the relay's pages, besides the details of failures. Words in braces are filled in. The translations in
+ * `deploy/pages/` have the same keys in the same order.
+ */
 const labels = {
   heading_failed: 'Login failed',
   heading_access_denied: 'Login cancelled',

@@ -50,7 +50,7 @@ export function createPages(settings: PageSettings = {}) {
       return html`${person && html`<p>${fill('logged_in_as', { person: html`<b><bdi>${person}</bdi></b>` })}</p>`}
 <p>${operatorText ?? relayText}</p>`;
     },
-    /** Tells where to ask for help. Undefined if the operator does not say. */
+    /** The line that tells where to ask for help; undefined if the operator does not say. */
     whomToAsk: contact && html`<p>${fill('whom_to_ask', { contact: linkContact(contact) })}</p>`,
     /** Renders a page. @param scripts elements after the content */
     render: (title: Label, main: Markup, scripts?: Markup): string =>

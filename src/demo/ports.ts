@@ -69,6 +69,7 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
     opened.push(openedPort);
     return openedPort;
   }
+  /** Opens the next port. Without a given port, it leaves out taken ports, and the port of the user's own page. */
   async function openNext(purpose: string): Promise<OpenPort> {
     const port = next;
     if (port !== 0) next += 1;

@@ -9,7 +9,12 @@ import type { Query } from './query.ts';
  */
 const internalWords: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 
-/** Returns the part of a granted scope that a front end learns. Undefined if nothing is left, or nothing is known. */
+/**
+ * Finds the part of a granted scope that a front end learns.
+ *
+ * @param granted undefined if it is not known
+ * @returns undefined if nothing is left, or nothing is known
+ */
 export function scopeForFrontEnd(granted: string | undefined): string | undefined {
   const words = granted?.split(' ').filter((word) => !internalWords.has(word)) ?? [];
   return words.length === 0 ? undefined : words.join(' ');

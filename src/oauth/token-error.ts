@@ -70,7 +70,7 @@ const detailForStatus = (status: number) =>
 const detailForForm =
   'The access token is empty: the provider answered with a form, and with flags alone only JSON counts. The operator can describe the provider in a configuration file, which makes a form count.';
 
-/** Returns the failure that the fields of an error mean. Undefined for an unknown error. */
+/** Finds the failure that the fields of an error mean. @returns undefined for an unknown error */
 function interpretError(
   code: ProviderErrorCode | undefined,
   { error_description: description, message }: JsonObject,

@@ -14,9 +14,9 @@ export function createLoggedAddresses(detail: Detail, trustedProxies: readonly s
   const { clientAddress, isTrusted } = createClientAddresses(trustedProxies);
   const format = (address: string | undefined) => address && formatAddress(address, detail);
   return {
-    /** The caller's address, or a proxy's if the proxy does not tell it. Undefined behind a Unix socket. */
+    /** The caller's address, or a proxy's if the proxy does not tell it; undefined behind a Unix socket. */
     client: (request: IncomingMessage): string | undefined => format(clientAddress(request)),
-    /** The address at the other end of a connection. Undefined if it is a trusted proxy's. */
+    /** The address at the other end of a connection; undefined if it is a trusted proxy's. */
     peer: (address: string | undefined): string | undefined =>
       format(address !== undefined && isTrusted(address, 0) ? undefined : address),
     /** The address at the other end of a connection. It is complete for a proxy or another machine of the operator. */

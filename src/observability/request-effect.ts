@@ -70,7 +70,7 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   logout: () => 'the session is over',
 };
 
-/** The effect of a request, in words for people. Undefined if method and route say enough. */
+/** Describes the effect of a request in words for people. @returns undefined if method and route say enough */
 export function describeEffect(request: Described): string | undefined {
   const { method, action, outcome } = request;
   const failure = failureCodes.find((code) => code === outcome);
@@ -83,7 +83,11 @@ export function describeEffect(request: Described): string | undefined {
   return effect?.(request);
 }
 
-/** The effect of a preflight that the relay answered. Undefined if the resource has to answer the OPTIONS request. */
+/**
+ * Describes the effect of a preflight that the relay answered.
+ *
+ * @returns undefined for an OPTIONS request that a resource answers, or about which a proxy asks
+ */
 function describePreflight({ action, route, ended }: Described): string | undefined {
   const preflight = 'a preflight of the browser';
   // At `check`, the preflight is the question of a proxy. The gateway has forwarded a preflight with `ended`.

@@ -121,7 +121,7 @@ function isKnown(error: string): error is keyof typeof failuresByCode {
   return Object.hasOwn(failuresByCode, error);
 }
 
-/** Returns the failure that a code means. Undefined for a plain refusal. */
+/** Returns the failure that a code means. @returns undefined for a plain refusal, and without a known code */
 export function failureForCode(code: ProviderErrorCode | undefined) {
   return code === undefined || code === 'other' ? undefined : (failuresByCode[code] ?? undefined);
 }

@@ -39,20 +39,20 @@ function followSteps() {
   source.onmessage = ({ data }) => {
     const shown = JSON.parse(data).filter(({ frontEnd = clientId }) => frontEnd === clientId);
     const hasBegun = shown.some(({ request }) => request === toCome[0].textContent);
-    element('steps').replaceChildren(...shown.map(stepItem), ...(hasBegun ? [] : toCome));
+    element('steps').replaceChildren(...shown.map(createStepItem), ...(hasBegun ? [] : toCome));
   };
   // A hidden tab closes its connection, because a browser has few connections to one server.
   document.addEventListener('visibilitychange', () => source.close(), { once: true });
 }
 
-function stepItem({ request, status, effect, call, failed }) {
-  const item = newElement('li', '', failed ? 'failed' : '');
+function createStepItem({ request, status, effect, call, failed }) {
+  const item = createElement('li', '', failed ? 'failed' : '');
   const details = [`${status}: ${effect}`, call].filter(Boolean);
-  item.append(newElement('code', request), ...details.map((text) => newElement('p', text, 'soft')));
+  item.append(createElement('code', request), ...details.map((text) => createElement('p', text, 'soft')));
   return item;
 }
 
-function newElement(name, textContent, className = '') {
+function createElement(name, textContent, className = '') {
   return Object.assign(document.createElement(name), { textContent, className });
 }
 

@@ -45,6 +45,8 @@ export const limits = {
   /** A sealed request that does not fit into the `state` at the provider. Up to eight cookies hold it. */
   keptRequestLength: 5600,
   returnToLength: 2048,
+  /** The parameter `resource` of an OAuth request. */
+  resourceLength: 2048,
   loginHintLength: 256,
   /** A code or refresh token of the relay. A token request has room for more. */
   sealedLength: 12 * 1024,

@@ -139,11 +139,12 @@ export function createLogin(given: LoginOptions): Login {
     }),
   );
 
+  /** Ends the login in all tabs. @returns the address of the provider's own logout, if it has one */
   const logout = () =>
     runAlone(async () => {
-      const url = await keeper.end(session);
+      const providerLogout = await keeper.end(session);
       change(null, 'logout');
-      return url;
+      return providerLogout;
     });
 
   tabs.onmessage = ({ data: { session: told, reason } }: MessageEvent<Message>) => {

@@ -37,14 +37,15 @@ export function takePending({ relay, mode, debug }: LoginOptions, name: string):
   const isFromRelay = (response['iss'] ?? (mode && relay)) === relay;
   // A link with another state is forged.
   const comesBack = pending && pending.state === response['state'];
-  // Another login of this page, such as one for another API, may have it.
+  // The state may belong to another login of this page, such as a login for another API.
   const isOfAnother = JSON.stringify(sessionStorage).includes(`${response['state']}`);
 
   if (comesBack) pending.response = isFromRelay ? response : wrongIssuer;
   if (comesBack || (response['iss'] === relay && !isOfAnother)) {
     if (!comesBack) {
       debug?.('ignored', response['state']);
-      // A frame of another site cannot share storage with its popup: it knows the login, and finishes it.
+      // This may be the popup of a frame of another site. The two share no storage, so only the frame knows the login,
+      // and finishes it.
       window.opener?.postMessage({ response }, location.origin);
     }
     url.search = '';

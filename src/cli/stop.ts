@@ -18,8 +18,8 @@ export function waitForStopSignal(): Promise<NodeJS.Signals> {
 export function endOnUncaughtErrors(logger: Logger): void {
   process.on('uncaughtException', (error) => {
     logger.fatal({ stack: stackFrames(error) }, 'uncaught error');
-    // The lines are written at once, unless the reader of the log is slow. The process does not wait for it, because it
-    // might serve requests meanwhile.
+    // `flush` writes the lines at once, unless the reader of the log is slow. Do not wait for a slow reader, because the
+    // process would serve requests meanwhile.
     logger.flush();
     process.exit(1);
   });

@@ -25,7 +25,8 @@ export function credentialPath(
  *
  * @param path undefined if no file is named, or after a fault
  * @param access `public` if everyone may read the file, because it holds no secret
- * @returns a note in place of the text if only the relay can read the file; undefined without a file, and after a fault
+ * @returns undefined without a file, and after a fault. In a command that examines the configuration, a note in place of
+ *   the text if this user may not read the file (`reportUnreadable`)
  */
 export function readNamedFile<At extends Level>(
   { readFile, reportFault, warn, reportUnreadable }: Reading<At>,

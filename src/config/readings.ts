@@ -116,8 +116,8 @@ function readResource(map: SettingsMap<'resources'>, read: Read, registrations: 
       return [allow, allowOfRegistration].find(namesGroupsClaim);
     },
     /**
-     * The registrations at which its people log in. None if it names no provider although there are several. An unknown
-     * name stays, so that no other fault follows from it.
+     * The registrations at which its people log in. The list is empty if the entry names no provider although there are
+     * several. An unknown name stays in the list, so that no other fault follows from it.
      */
     registrations: registrationNames,
     /** Whether the ids that it learns begin with the name of the registration. */

@@ -16,6 +16,7 @@ export function createDashboard(frontEndUrl: string): RequestListener {
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Not found\n');
       return;
     }
+    // The relay percent-encodes the values of these headers.
     const name = decodeURIComponent(`${headers['x-forwarded-preferred-username']}`);
     const main = html`<h1>The dashboard of ${name}</h1>
 <p>This page has no code for logins. You have logged in before your browser reached it, and the relay says in each request who

@@ -93,7 +93,7 @@ function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own
     'key-file': './key',
     providers,
     resources: {
-      // It has the name of its front end, at which `steps.ts` shows the requests for it.
+      // The resource has the name of its front end, because `steps.ts` shows its requests at the front end of this name.
       notes: { url: frontEnd.url + notesPath },
       dashboard: { url: buildDashboardUrl(relay), upstream: dashboard.address, browser: true },
     },

@@ -7,6 +7,7 @@ const metadataPath = `/.well-known/oauth-protected-resource${notesPath}`;
 
 /** An API without code for OAuth. A header from the check in front of it says who calls. */
 const listNotes: RequestListener = ({ headers }, response) => {
+  // The relay percent-encodes the values of these headers.
   const name = decodeURIComponent(`${headers['x-forwarded-preferred-username']}`);
   response.setHeader('Content-Type', 'application/json');
   response.end(JSON.stringify({ notes: [`This note is for ${name} alone.`] }));

@@ -80,7 +80,10 @@ export class RelayError extends Error {
     this.fields = options.fields;
   }
 
-  /** Returns the same failure with the detail for a code that may be spent. */
+  /**
+   * Returns the same failure for a request whose authorization code the provider may have spent (`codeMayBeSpent` in
+   * http/context.ts). Its detail no longer says to try again, because a retry would send the same code.
+   */
   onceSpent(): RelayError {
     const { detail: usualDetail, detailOnceSpent = usualDetail } = failureOf(this.code);
     // A detail that is not the usual one says more about this failure, so keep it.

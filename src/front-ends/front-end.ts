@@ -97,13 +97,13 @@ type Audience = Pick<FrontEndSettings, 'name' | 'kind' | 'origins' | 'client'>;
 /** A page or program that logs its users in at one registration. */
 export interface FrontEnd extends ReturnType<typeof assembleFrontEnd> {
   /**
-   * The front end with the redirect URIs of one of its unregistered clients.
+   * The front end with the redirect URIs of one of its clients that have no entry of their own.
    *
    * @param client the `hashClient` of the client
-   * @param keyRequired whether the operator vouches for the client by a client key. Then people are not asked about it,
-   *   and its refresh tokens must be bound to a key
+   * @param operatorVouches whether the operator made the client's identifier with a client key. Then people are not
+   *   asked about the client, and its refresh tokens must be bound to a key
    */
-  forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd;
+  forClient(client: string, redirectUris: readonly RedirectUri[], operatorVouches: boolean): FrontEnd;
 }
 
 /** Creates a front end. Its clients share its settings, and its warnings, which are logged once for all of them. */
@@ -114,13 +114,13 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
   };
   const create = (own: FrontEndSettings): FrontEnd => ({
     ...assembleFrontEnd(own, context, reports),
-    forClient(client, redirectUris, keyRequired) {
+    forClient(client, redirectUris, operatorVouches) {
       const { refreshPolicy: policy } = own;
-      const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
+      const refreshPolicy = policy && operatorVouches ? { ...policy, mode: 'bound' as const } : policy;
       // A client has redirect URIs of its own, and not the front end's page.
       const origins = own.kind === 'native' ? own.origins : [];
       const noPage = { origin: undefined, origins, frontendUrl: undefined };
-      const asksPeople = !keyRequired;
+      const asksPeople = !operatorVouches;
       return create({ ...own, ...noPage, redirectUris, client, asksPeople, refreshPolicy });
     },
   });

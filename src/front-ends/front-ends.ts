@@ -166,13 +166,13 @@ function createStartFinders(
   };
 }
 
-/** The front end that admits an unregistered client, with the redirect URIs and the refresh policy of this client. */
+/** The front end that admits a client without an entry of its own, as `forClient` adapts it to this client. */
 function frontEndOfClient(byName: ByName, found: FoundClient | undefined): FrontEnd | undefined {
   if (found === undefined) return undefined;
   const { id, redirectUris, vouchedBy } = found.client;
   const frontEnd = byName.get(found.frontEnd);
-  const keyRequired = vouchedBy === 'operator';
-  return frontEnd?.forClient(hashClient(id), redirectUris, keyRequired);
+  const operatorVouches = vouchedBy === 'operator';
+  return frontEnd?.forClient(hashClient(id), redirectUris, operatorVouches);
 }
 
 const isMachine = ({ kind }: FrontEnd) => kind === 'machine';
@@ -189,11 +189,11 @@ function chooseDefaults(all: readonly FrontEnd[], doors: readonly FrontEnd[]) {
   return {
     /** Answers failures while no front end is known. */
     first,
-    /** For starts of a CMS. */
+    /** Gets the starts of a CMS. */
     firstCms,
-    /** For starts and callbacks: the first front end with plain logins. */
+    /** Gets plain starts and callbacks: the first front end with plain logins. */
     byDefault: firstOf('query', 'fragment', 'session') ?? firstCms ?? first,
-    /** For OAuth starts, if they can mean only one. */
+    /** Gets OAuth starts; undefined unless exactly one front end takes them. */
     onlyForOAuth: othersForOAuth.length > 0 ? undefined : firstForOAuth,
   };
 }

@@ -39,13 +39,14 @@ export function createGenerations(home: Home) {
   const now = () => nowInSeconds(home.now);
   return {
     /**
-     * Requires that a generation is the newest of its login, or was replaced less than a minute ago.
+     * Requires that refresh tokens of a generation still work: it is the newest of its login, or was replaced less than a
+     * minute ago.
      *
      * @returns the newest generation
      * @throws {RelayError} `refresh_reused`, after which the caller has to end the login (`refresh-login.ts`), or
      *   `grant_invalid` if the login has ended
      */
-    async requireNewest(login: string, given: Generation): Promise<Generation> {
+    async requireUsable(login: string, given: Generation): Promise<Generation> {
       const [number = 0, since = 0, previousSince = 0] = (await known.get(login)) ?? [];
       if (number === endOfLogin) throw new RelayError('grant_invalid');
       if (given.number >= number) return given;

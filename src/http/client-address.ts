@@ -29,7 +29,7 @@ export function createClientAddresses(trustedProxies: readonly string[], behindU
     const { remoteAddress } = socket;
     if (trustedProxies.length === 0 || !isFromProxy(request)) return remoteAddress;
     const forwarded = parseForwardedFor(`${headers['x-forwarded-for'] ?? ''}`);
-    // Whatever precedes the first address of an untrusted hop can be forged.
+    // The last address of the header comes first here. An untrusted hop can forge all addresses beyond its own.
     const nearestUntrusted = forwarded.find((address, hop) => !isTrusted(address, hop + 1));
     const claimed = nearestUntrusted ?? forwarded.at(-1) ?? '';
     // If a trusted proxy sends something that is no address, count the proxy itself.

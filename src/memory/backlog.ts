@@ -10,7 +10,7 @@ const mostOwed = 4096;
 /** A command on one key. */
 export interface Command {
   readonly words: readonly string[];
-  /** Milliseconds. If it is set, it is the last word of the command. */
+  /** Milliseconds, which `writeCommand` adds as the last word. Undefined for a command without a lifetime. */
   readonly lifetime?: number | undefined;
 }
 

@@ -18,9 +18,9 @@ export function createHighestLists({ now, shared }: Home, { letter, most }: Kind
     words: ['EVAL', raiseScript, '1', hashSharedName(letter, key), list.join(' '), `${list[0] ?? 0}`],
     lifetime,
   });
-  /** The list with the higher first number. If they are equal, the right list. */
-  const higher = (left: List | undefined, right: List | undefined) =>
-    (left?.[0] ?? -1) > (right?.[0] ?? -1) ? left : right;
+  /** The list with the higher first number. If the numbers are equal, the second list. */
+  const higher = (one: List | undefined, other: List | undefined) =>
+    (one?.[0] ?? -1) > (other?.[0] ?? -1) ? one : other;
   shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseCommand(key, value, left)));
   return {
     /** The highest list that is known. @returns undefined if there is none */

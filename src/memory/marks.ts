@@ -11,7 +11,10 @@ const missingKey = -2;
 
 const newMark = () => randomBytes(9).toString('base64url');
 
-/** Deletes a mark if it still has its value. For that, it is replaced by an empty one that ends after a millisecond. */
+/**
+ * Deletes a mark if it still has this value. The command replaces the value by an empty one, which ends after a
+ * millisecond.
+ */
 const deleteIfOwn = (name: string, value: string): Command => replaceCommand(name, value, '', 1);
 
 export type Marks = ReturnType<typeof createMarks>;
@@ -71,7 +74,8 @@ export function createMarks(
       // NX answers null if another process has marked the key. Without an answer, this process decides.
       const isMarkedByOther = answer?.reply === null;
       if (!isMarkedByOther) return true;
-      // If the other process cannot take its mark back, remember the mark here too, to ask the server less often.
+      // The other process may take its mark back, and this process would not learn of that. A mark that is never taken
+      // back stays here, to ask the server less often.
       if (areTakenBack) marks.delete(key);
       return false;
     },
@@ -95,7 +99,7 @@ export function createOnce<Again>(home: Home, kind: Kind & { readonly lifetime: 
   const begun = createMarks(home, kind, { areTakenBack: true });
   return {
     isBegunHere: begun.isMarkedHere,
-    /** @param work calls `noteSent` as soon as it must not be repeated. If it fails earlier, it may be tried again */
+    /** @param work calls `noteSent` as soon as it must not be repeated. If `work` fails earlier, it can be run again */
     async run<Result>(key: string, work: (noteSent: () => void) => Promise<Result>): Promise<Result | Again> {
       if (!(await begun.mark(key, kind.lifetime))) return onRepeated();
       let isSpent = false;

@@ -17,8 +17,8 @@ export interface ProviderRequest {
 }
 
 /**
- * Builds a request with a form and the relay's credentials, which are never in the URL. If the provider takes them as
- * `query` or `json` at its token endpoint, they are in the form here.
+ * Builds a request with a form and the relay's credentials, which are never in the URL. A provider that takes the
+ * credentials as `query` or `json` at its token endpoint gets them in the form here.
  *
  * @see RFC 6749 §2.3.1
  */

@@ -125,7 +125,7 @@ export function requireCodeChallenge(query: Query): string {
 export function readResource({ resource }: Query): string | undefined {
   // Printable ASCII without `#`.
   const isUriWithoutFragment = (text: string) =>
-    text.length <= limits.returnToLength && /^[\x21\x22\x24-\x7e]+$/.test(text) && URL.canParse(text);
+    text.length <= limits.resourceLength && /^[\x21\x22\x24-\x7e]+$/.test(text) && URL.canParse(text);
   return readOptionalText(resource, 'resource_refused', isUriWithoutFragment);
 }
 

@@ -84,10 +84,10 @@ function interpretError(
   return meaning && meaning !== 'access_denied' ? meaning : failuresByMessage.get(message);
 }
 
-/** The fields that explain why an answer has no token. */
+/** The fields that explain why an answer with a status of success has no token. With any of them, it is a refusal. */
 const reasonFields = ['error', 'errors', 'message', 'msg', 'errmsg'];
 
-/** The fields that may explain an error in words for people. */
+/** The fields in which providers say, in a word or a sentence, that an error is temporary. */
 const wordFields = ['error', 'error_description', 'message', 'msg', 'errmsg', 'errorType', 'code', 'type', '__type'];
 
 /** Whether an error without a known code says that a later attempt may succeed. */

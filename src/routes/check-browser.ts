@@ -22,7 +22,7 @@ export function checkBrowser(host: DoorHost, findAsked: FindAsked, warn: WarnOfC
     const entered = await enterDoor(host, ctx, () => requireKnown(ctx, asked));
     if (entered === undefined) return;
     ctx.set(buildIdentityHeaders(entered.opened));
-    // Set it even if it is empty, because proxies pass the browser's header if the answer has none.
+    // Set the header even if no cookie is left. Without it in the answer, proxies pass the browser's own header.
     ctx.set('Cookie', withoutRelayCookies(ctx.get('Cookie')));
     ctx.status = 204;
   };
@@ -53,11 +53,11 @@ export type WarnOfCheckedPaths = (resource: string) => void;
 /**
  * The request that a proxy asks about.
  *
- * @throws {RelayError} `request_unknown` if the proxy does not describe it, because it may be a POST of a foreign page
+ * @throws {RelayError} `request_unknown` if the proxy does not describe the request, which may be a POST of a foreign page
  */
 function requireKnown(ctx: Context, asked: AskedRequest | undefined): AskedRequest {
   if (asked !== undefined) return asked;
-  // The log names it, because trusted-proxies may lack it.
+  // The log names the proxy, because trusted-proxies may lack its address.
   ctx.state.peer = ctx.req.socket.remoteAddress ?? unixSocketWord;
   throw new RelayError('request_unknown');
 }

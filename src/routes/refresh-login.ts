@@ -25,7 +25,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const { content, policy } = opened;
   const grantee = requireGrantee(request, content);
   // Before the call, so that a stolen refresh token that was replaced reaches no provider.
-  const newest = await requireNewestGeneration(request, opened, grantee);
+  const newest = await requireUsableGeneration(request, opened, grantee);
   const { tokens: renewed, identity } = await renewAtProvider(request, opened, grantee);
   if (renewed !== undefined) expectConsent(request, content, renewed);
   const next = renewed ? nextRefreshTokenContent(policy, content, renewed, now) : content;
@@ -72,16 +72,17 @@ async function openRefreshToken(request: EndpointRequest): Promise<OpenedRefresh
  * @throws {RelayError} `grant_invalid` if the login has ended, or `refresh_reused`
  * @see RFC 9700 §4.14.2
  */
-async function requireNewestGeneration(
+async function requireUsableGeneration(
   request: EndpointRequest,
   { content, left }: OpenedRefreshToken,
   { registration, resource }: Grantee,
 ): Promise<Generation | undefined> {
   const { generations, endedLogins } = request.grants;
   const { login, generation } = content;
+  // The relay notes the end of a login for a resource only (`endAtDoors`).
   if (resource !== undefined && (await endedLogins.hasEnded(login))) throw new RelayError('grant_invalid');
   try {
-    return generation && (await generations.requireNewest(login, generation));
+    return generation && (await generations.requireUsable(login, generation));
   } catch (error) {
     if (isFailure(error, 'refresh_reused')) {
       await generations.end(login, left);

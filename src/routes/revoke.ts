@@ -32,7 +32,7 @@ export function revocationEndpoint(served: Served, resources: readonly Doors[]):
   return frontEndEndpoint(served, serve, revokeOfMachine, true);
 }
 
-/** Finds out what kind of token it is, and ends its login. */
+/** Revokes a refresh token or an access token, and ends its login. */
 async function revoke(request: EndpointRequest, token: string, resources: readonly Doors[]): Promise<void> {
   const { grants, registration } = request;
   const content = grants.refreshTokens.openExpired(token, ownerOf(request));

@@ -39,6 +39,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   frontEndStateSize: "the front end's `state`",
   keptRequestLength: 'the sealed request of a front end, if it does not fit into the `state` at the provider',
   returnToLength: 'the page that a session returns to',
+  resourceLength: '`resource`',
   wayBackLength: 'path and query that a browser returns to after its login at a resource',
   loginHintLength: '`login_hint`',
   logoutTime: 'time that a logout waits for the revocation at the provider',

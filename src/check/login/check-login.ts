@@ -233,8 +233,8 @@ function collectShownAnswers(
   const callback = { from: 'callback', ...describeObject(parameters, isSecret) };
   const claims = decodeClaims(idToken);
   const idTokens = claims ? [{ from: 'ID token', ...describeObject(claims, isSecret) }] : [];
-  // The ID token follows the answer to the first call, the token request. If only another form of that request worked,
-  // the ID token came with a later answer.
+  // The first call is the token request, so the ID token is shown after its answer. That is so even if only another form
+  // of the request worked, whose answer is among the others.
   const [tokenAnswer, ...otherAnswers] = describeAnswers(calls.made, isSecret);
   if (tokenAnswer === undefined) return [callback, ...idTokens];
   return [callback, tokenAnswer, ...idTokens, ...otherAnswers];

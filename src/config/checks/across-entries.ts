@@ -46,7 +46,7 @@ function warnOfReadableSecrets({ values, sourceOf, warn }: RegistrationReading):
   for (const secret of ['clientSecret', 'tokenParams'] as const) {
     if (sourceOf(secret) === 'file') warn(secret, `${message}, or keep the secret in a file of its own`);
   }
-  // A shorter header is a version or a name, not a secret.
+  // Only a file can set headers, so their source needs no check. A shorter header is a version or a name, not a secret.
   const headerValues = Object.values(values.requestHeaders ?? {});
   if (headerValues.some((value) => value.length >= 16)) warn('requestHeaders', message);
 }

@@ -70,7 +70,7 @@ export function resourceConfig(reading: ResourceReading, providers: ReadonlyMap<
   };
 }
 
-/** Requires a `url`, and reports that an earlier resource has it, or has one that makes requests ambiguous. */
+/** Requires a `url`. Reports it if an earlier resource has the same URL, or a URL that makes requests ambiguous. */
 function checkUrl(resource: ResourceReading, earlier: readonly ResourceReading[]): void {
   const { values, reportFault } = resource;
   resource.require('url');

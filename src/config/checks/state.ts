@@ -39,7 +39,7 @@ export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | '
   return kind === 'bearer' && origin?.some(hasStar) ? 'bound' : kind;
 }
 
-/** Whether any front end gets refresh tokens. Without a state in its logins, it gets none, whatever it is set to. */
+/** Whether any front end gets refresh tokens. A front end without a state in its logins gets none, whatever its setting. */
 function areRefreshTokensIssued({ frontEnds }: Readings): boolean {
   return frontEnds.some((frontEnd) => refreshTokensOf(frontEnd) !== 'off' && !isWithoutState(frontEnd));
 }

@@ -70,6 +70,15 @@ export function createDoor(
   const haveRulesChanged = ({ frontEnd, rules }: AccessTokenContent) =>
     rules !== undefined && rules !== by.rules.get(frontEnd);
 
+  /** Removes what the resource no longer learns, since a reload has taken it out of `identity`. */
+  function withoutUnlearned(opened: AccessTokenContent): AccessTokenContent {
+    const { claims } = resource.identity;
+    const email = claims.includes('email') ? opened.email : undefined;
+    const groups = claims.includes('groups') ? opened.groups : undefined;
+    // Most tokens hold nothing else, and are remembered as they are.
+    return email === opened.email && groups === opened.groups ? opened : { ...opened, email, groups };
+  }
+
   /**
    * Why the door is closed to a token now; undefined if it is open.
    *
@@ -100,7 +109,7 @@ export function createDoor(
       // Clients answer this code with a refresh, which decides by the new rules.
       if (haveRulesChanged(opened)) throw new RelayError('resource_token_expired');
       const reason = await whyClosedTo(opened);
-      if (reason === undefined) return opened;
+      if (reason === undefined) return withoutUnlearned(opened);
       throw new RelayError(reason === 'token_end' ? 'resource_token_expired' : 'resource_token_invalid');
     },
     whyClosedTo,

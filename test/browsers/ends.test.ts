@@ -289,6 +289,27 @@ describe('a browser that is logged in at a resource', () => {
     expect(await isIn()).to.equal(false);
   });
 
+  it('tells the application no more about its person than a reload says', async () => {
+    const user = async (): Promise<unknown> =>
+      JSON.parse(`${(await person.open(`${wiki}/.login-relay/user`, fetching)).body}`);
+    const withIdentity = (identity: string) => ({
+      ...settings,
+      relay: settings.relay?.replace('[email, groups]', identity) ?? '',
+    });
+    await person.visit(`${wiki}/`);
+    const named = { sub: '42', preferred_username: 'ada' };
+    expect(await user()).to.deep.equal({ ...named, email: 'ada@example.com', groups: ['staff'] });
+    await relay().reload(withIdentity('[groups]'));
+    expect(await user()).to.deep.equal({ ...named, groups: ['staff'] });
+    const { headers } = await relay().check(`${wiki}/x`, [
+      ...fetching,
+      ['Cookie', person.jar.headerFor(new URL(wiki))],
+    ]);
+    expect([headers['x-forwarded-email'], headers['x-forwarded-groups']]).to.deep.equal(['', 'staff']);
+    await relay().reload(settings);
+    expect(await user()).to.deep.equal({ ...named, email: 'ada@example.com', groups: ['staff'] });
+  });
+
   it('logs out copies with a longer lifetime than the present one, for as long as they could last', async () => {
     const thief = copy();
     const shorter = {

@@ -30,7 +30,7 @@ export async function askIfAllowed(
     rulesOf(allow).map((rule) => async () => {
       const names = allow[rule] ?? [];
       const answer = answerTo(rule, allow, access);
-      // The check of the configuration prevents this, except for a provider that is still to be discovered.
+      // The check of the configuration prevents this.
       if (answer.kind === 'cannot') throw new RelayError('lookup_failed');
       return answer.kind === 'membership'
         ? await askUntilYes(names.map((name) => () => askIfMember(name, answer, person, ask)))

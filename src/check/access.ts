@@ -1,6 +1,7 @@
-import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allow.ts';
+import { type Allow, allowsOf, describeAllow, neededScopes } from '../access/allow.ts';
 import { scopesOfIdentity } from '../access/identity.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import { configuredProvider } from '../config/provider-settings.ts';
 import {
   frontEndOfDoor,
   type ResourceAtRegistration,
@@ -56,10 +57,8 @@ function findLoginWays(config: Config, described: ReadonlyMap<string, Partial<Pr
   const frontEnds = [...config.frontEnds.filter(({ kind }) => kind !== 'machine'), ...browsers];
   return frontEnds.flatMap((frontEnd) =>
     registrationsOfFrontEnd(config, frontEnd).flatMap((registration): LoginWay[] => {
-      const { provider: settings, name } = registration;
-      const configured = 'known' in settings ? settings.known : settings.discovered.given;
-      const caller = reportedName(config, frontEnd);
-      const way = { registration, frontEnd, caller, provider: described.get(name) ?? configured };
+      const provider = described.get(registration.name) ?? configuredProvider(registration.provider);
+      const way = { registration, frontEnd, caller: reportedName(config, frontEnd), provider };
       const resources = resourcesOfFrontEnd(config, frontEnd, registration);
       return resources.length > 0 ? resources.map((resource) => ({ ...way, resource })) : [way];
     }),
@@ -95,9 +94,7 @@ function findingsOnWay({ registration, caller, resource }: LoginWay): Findings {
 
 /** Every `allow` that a person has to match. */
 function allowsOfWay({ registration, frontEnd, resource }: LoginWay): readonly Allow[] {
-  return [registration, frontEnd, resource].flatMap((owner) =>
-    owner?.allow ? [allowAt(owner.allow, registration.name)] : [],
-  );
+  return allowsOf(registration, [frontEnd, resource]).filter((allow) => allow !== undefined);
 }
 
 /** Compares the scope of a login with what its rules and its resource's identity need. */

@@ -11,6 +11,10 @@ export type ProviderSettings =
     }
   | { readonly discovered: Omit<MetadataContext, 'clientId' | 'encodingChanges'> };
 
+/** The part of a provider that the configuration says. Metadata may add to it, but cannot change it. */
+export const configuredProvider = (settings: ProviderSettings): Partial<Provider> =>
+  'known' in settings ? settings.known : settings.discovered.given;
+
 /** The part of a provider that a registration sets itself. It overrides a preset or metadata. */
 export function providerFromSettings(values: ValuesAt<'providers'>): Partial<Provider> {
   const { logoutUrl, revocationUrl: url } = values;

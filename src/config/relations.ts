@@ -6,6 +6,7 @@ import type { Provider } from '../providers/provider.ts';
 import { type Resource, toComparable } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
 import type { Config, FrontEndConfig, RegistrationConfig, ResourceConfig } from './config.ts';
+import { configuredProvider } from './provider-settings.ts';
 
 /**
  * Identifies a registration in a text to which its states, codes, refresh tokens and sessions are bound. The configured
@@ -42,7 +43,7 @@ export function identifyUserBase({ provider }: RegistrationConfig): string {
  * hash the same ones before and after discovery.
  */
 export function personSourceOf({ provider }: RegistrationConfig): PersonSource {
-  return 'discovered' in provider ? provider.discovered.given : provider.known;
+  return configuredProvider(provider);
 }
 
 /** The front ends of the configuration that may use a registration. */

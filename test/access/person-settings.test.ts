@@ -359,6 +359,10 @@ describe('the settings of who a person is', () => {
       'allow.emails cannot be asked at the provider p: no address counts as verified: set',
     ],
     [
+      file('issuer: https://id.example, user-email: mail, allow: { emails: [a@example.com] }'),
+      'allow.emails cannot be asked at the provider p: no address counts as verified',
+    ],
+    [
       file(`${byHand}, user-email: mail, allow: { email-domains: [example.com] }`),
       'allow.email-domains cannot be asked',
     ],

@@ -4,7 +4,7 @@ import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessRule } from '../../providers/provider.ts';
 import { findPreset } from '../assemble-provider.ts';
 import type { Reading } from '../map-reading.ts';
-import type { ProviderSettings } from '../provider-settings.ts';
+import { configuredProvider, type ProviderSettings } from '../provider-settings.ts';
 import { completeValues, type FrontEndReading, type Readings, type RegistrationReading } from '../readings.ts';
 
 const openToAll = 'has unregistered clients, and everybody at the provider may log in with them: set allow';
@@ -85,7 +85,7 @@ function reportAmbiguousNames(
   return true;
 }
 
-/** Reports a rule that a provider cannot answer. An issuer that is not discovered yet counts as OpenID Connect. */
+/** Reports a rule that a provider cannot answer. Metadata cannot change the answers. */
 function reportUnanswered(
   rule: AccessRule,
   allow: Allow,
@@ -94,7 +94,7 @@ function reportUnanswered(
   settings: ProviderSettings | undefined,
 ): void {
   if (settings === undefined || allow[rule] === undefined) return;
-  const access = 'known' in settings ? settings.known.access : undefined;
+  const { access } = configuredProvider(settings);
   const answer = answerTo(rule, allow, access);
   if (answer.kind !== 'cannot') return;
   reading.reportFault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
@@ -108,7 +108,7 @@ function warnOfAssumedId(
 ): void {
   if (settings === undefined) return;
   const { name, warn } = registration;
-  const { access, scope } = 'known' in settings ? settings.known : settings.discovered.given;
+  const { access, scope } = configuredProvider(settings);
   const isSubAssumed = (access?.users ?? openidAccess.users) === openidAccess.users;
   // With an issuer and no scope, the metadata decide whether the scope contains openid.
   const isDecidedLater = 'discovered' in settings && scope === undefined;

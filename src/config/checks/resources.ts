@@ -5,7 +5,7 @@ import { toComparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
 import { titleOf } from '../assemble-provider.ts';
 import { findEntryOrReport } from '../fault.ts';
-import type { ProviderSettings } from '../provider-settings.ts';
+import { configuredProvider, type ProviderSettings } from '../provider-settings.ts';
 import { completeValues, type FrontEndReading, type Readings, type ResourceReading } from '../readings.ts';
 import { allowOf } from './access.ts';
 import { checkMachineResources } from './machine.ts';
@@ -162,7 +162,7 @@ function whyUnanswered(
   settings: ProviderSettings | undefined,
 ): string | undefined {
   if (settings === undefined) return undefined;
-  const access = 'known' in settings ? settings.known.access : undefined;
+  const { access } = configuredProvider(settings);
   const answer = answerToClaim(claim, { groupsClaim: groupsClaimAt(resource, registration) }, access);
   return answer.kind === 'cannot' ? answer.why : undefined;
 }

@@ -105,7 +105,6 @@ export class GatewayRig {
   forget(): void {
     const { provider } = this.relay;
     provider.forget();
-    provider.calls.length = 0;
     provider.knows(json(ada));
     this.relay.ahead = 0;
     this.cancelled = 0;

@@ -106,7 +106,6 @@ resources:
   forget(): void {
     const { provider } = this.relay;
     provider.forget();
-    provider.calls.length = 0;
     provider.knows(json(ada));
     this.relay.ahead = 0;
     this.relay.intercept = () => false;

@@ -18,6 +18,7 @@ export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefi
   readonly registrations?: readonly string[];
 };
 
+/** The rules that are set in an `allow`. A person has to match one of them. */
 export function rulesOf(allow: Allow): AccessRule[] {
   return accessRules.filter((rule) => allow[rule] !== undefined);
 }

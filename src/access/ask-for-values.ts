@@ -83,6 +83,7 @@ function readNextPath(from: string, address: unknown): string | undefined {
   return from.replace(/\?.*$/s, '') + url.search;
 }
 
+/** The failure if a provider's answer about a person cannot be used, for example because its list does not end. */
 export function unusableAnswer(): RelayError {
   return new RelayError('provider_answer_unusable');
 }

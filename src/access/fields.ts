@@ -39,7 +39,7 @@ function valuesInList(list: unknown[], path: string, elements: Found['elements']
     const isElement = rest === '';
     return valuesAt(list[index], rest, elementsWith(index), isOfList || isElement);
   }
-  // Not into lists of lists, because hostile nesting would exhaust the call stack.
+  // Lists inside of lists are skipped, because hostile nesting would exhaust the call stack.
   return list.flatMap((one, index) => (isObject(one) ? valuesAt(one, path, elementsWith(index), true) : []));
 }
 

@@ -87,6 +87,7 @@ function checkRules(way: LoginWay): Finding[] {
   return [findings.warning(message, 'say who may log in: set allow'), ...ofScopes];
 }
 
+/** Creates findings whose subject names the way of a login: the caller, the registration and the resource. */
 function findingsOnWay({ registration, caller, resource }: LoginWay): Findings {
   const subject = resource ? `who may use ${resource.name}` : 'who may log in';
   return findingsOn(`${subject} (${caller} at ${registration.name})`);

@@ -38,6 +38,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   return lookup.problem('accepts a made-up token: it does not tell who is logged in', fix);
 }
 
+/** Explains status 405, which most likely means that the endpoint takes the other one of GET and POST. */
 function explainRefusedMethod({ provider, describe }: ProviderContext, fix: string): Finding {
   const other = provider.userRequest === 'post' ? 'get' : 'post';
   const message = 'nothing at that address accepts the request (status 405)';

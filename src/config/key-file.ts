@@ -30,7 +30,7 @@ export function readKeyFile(reading: Reading<'relay'>) {
     if (values.keyFile !== undefined) {
       reportVariableFault(variable, `and ${describe('keyFile')} are both given: give only one`);
     }
-    // After a fault, a stand-in keeps the key from being reported as missing, too.
+    // After a fault, a stand-in takes the place of the key. Otherwise, the key would be reported as missing as well.
     return { path: undefined, secrets: readKeyVariable(reading, variable, inVariable) ?? [new UnseenSecret()] };
   }
   const path = values.keyFile ?? credentialPath(reading, 'key') ?? keyInStateDirectory(environment);

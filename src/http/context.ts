@@ -40,7 +40,7 @@ export interface RequestState {
   cookies?: ReadonlyMap<string, readonly string[]>;
   /** Sends the body of another server's response. */
   sendBody?: () => void;
-  /** Undefined at an address that the relay does not have. */
+  /** The purpose of the request, which the row of its endpoint names. Undefined at an unknown address. */
   action?: Action | undefined;
   /** The name of the endpoint, in the log and in metrics. */
   route?: string | undefined;

@@ -26,5 +26,8 @@ export function createForwardedReader(trustedProxies: readonly string[]): FindAs
   };
 }
 
-/** Undefined if there are several values, because a proxy that keeps the client's header and adds its own sends two. */
+/**
+ * The value of a header that the proxy sets. It is undefined if the header comes twice, because the proxy may have kept
+ * the client's header and added its own.
+ */
 const onlyValue = ([value, ...others]: readonly string[] = []) => (others.length > 0 ? undefined : value);

@@ -62,8 +62,8 @@ export function createGateways(
   const hostFailure = createHostFailure(config, knownHostnames);
   const metadataPaths = new Set(resources.flatMap(([{ resource }]) => [...resourceMetadataPaths(resource)]));
   const findersByHost = groupFinders(gates, ({ host }) => host);
-  // Also match without the port, because proxies drop or add it. But not if only the port tells the resource's host
-  // from the login's, because the resource would get the login's requests.
+  // Hosts also match without their port, because proxies drop or add it. If only the port distinguishes the host of a
+  // resource from the host of the login, the port has to match. Otherwise, the resource would get requests of logins.
   const matchesWithoutPort = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
   const findersByHostname = groupFinders(gates.filter(matchesWithoutPort), ({ hostname }) => hostname);
   // Probes send an IP address as their host.

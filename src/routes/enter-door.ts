@@ -54,7 +54,8 @@ export async function enterDoor(
     return undefined;
   }
   const mayRenew = isPage && method === 'GET' && !isPlainRelayPath(target) && !isPartial(ctx);
-  // Not if the query is too long to be kept, because it may be the answer of another server, or the state of the page.
+  // `findWayBack` finds no way back if the query is too long to be kept. Then the login is not renewed here, because the
+  // query may be the answer of another server or the state of the page, and would be lost.
   const wayBack = mayRenew ? findWayBack(target, origin) : undefined;
   if (wayBack !== undefined && isDueForRenewal(host, ctx, entered)) {
     const state = logins.begin(ctx, { wayBack, renews: entered.opened.login });

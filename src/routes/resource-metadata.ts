@@ -11,6 +11,7 @@ export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlyS
   return new Set([bareMetadataPath + pathname, bareMetadataPath + pathname.replace(/\/$/, '')]);
 }
 
+/** The URL of a resource's metadata, which the challenge for a token names. @see RFC 9728 §5.1 */
 export function resourceMetadataUrl({ url }: Pick<Resource, 'url'>): string {
   const [path = ''] = resourceMetadataPaths({ url });
   return new URL(url).origin + path;

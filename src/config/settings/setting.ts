@@ -155,7 +155,7 @@ export interface Option extends Setting {
   readonly group: string;
   /** Its position in the help of commands with all options; undefined if that help leaves it out. */
   readonly helpPosition?: number;
-  /** Options that cannot be given together with it. They list it, too. */
+  /** Options that cannot be given together with this option. Each of them lists this option in return. */
   readonly excludes?: readonly string[];
 }
 

@@ -19,9 +19,18 @@ export function createClientAddresses(trustedProxies: readonly string[], behindU
   const trustsUnixSocket = addresses.length < trustedProxies.length;
   const isTrusted = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
 
+  /** Whether a connection is a trusted proxy's. A proxy sends many requests, and to parse its address takes long. */
+  const proxyConnections = new WeakMap<Socket, boolean>();
+
   /** Whether a request comes from a trusted proxy itself. */
-  const isFromProxy = ({ socket }: IncomingMessage): boolean =>
-    (trustsUnixSocket && isUnixSocket(socket)) || isTrusted(socket.remoteAddress ?? '', 0);
+  function isFromProxy({ socket }: IncomingMessage): boolean {
+    const known = proxyConnections.get(socket);
+    if (known !== undefined) return known;
+    const isProxy = (trustsUnixSocket && isUnixSocket(socket)) || isTrusted(socket.remoteAddress ?? '', 0);
+    // A connection that has closed has lost its address.
+    if (!socket.destroyed) proxyConnections.set(socket, isProxy);
+    return isProxy;
+  }
 
   /** The address of the caller. Undefined if the caller came through an untrusted Unix socket, or has hung up. */
   function clientAddress(request: IncomingMessage): string | undefined {

@@ -72,15 +72,15 @@ const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
  * @see RFC 9112 §3.2 and §6.1
  */
 export function checkHeaders({ req }: Context, next: Next): Promise<void> {
-  const { headers, httpVersion, rawHeaders } = req;
+  const { headers, headersDistinct, httpVersion, rawHeaders } = req;
   const isChunked = headers['transfer-encoding'] !== undefined;
   if (httpVersion !== '1.1' && (httpVersion !== '1.0' || isChunked)) {
     throw new RelayError('bad_request', { headers: { Connection: 'close' } });
   }
   // Names and values alternate.
   if (rawHeaders.length > 2 * limits.headers) throw new RelayError('headers_too_large');
-  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text));
-  const isUsable = hosts.length === 1 && hostForm.test(headers.host ?? '');
+  const [host = '', secondHost] = headersDistinct['host'] ?? [];
+  const isUsable = secondHost === undefined && hostForm.test(host);
   if (httpVersion === '1.1' && !isUsable) throw new RelayError('host_unusable');
   return next();
 }

@@ -135,8 +135,9 @@ export function createRequestLog(logger: Logger): (record: RequestRecord) => voi
       excusedBefore = true;
       logger.warn(excusedWarning);
     }
-    const { isProbe: _, ...line } = record;
-    logger[chooseLevel(record)](line, 'request');
+    const level = chooseLevel(record);
+    // Most checks are at debug, and not logged. To copy their records would take longer than to count them.
+    if (logger.isLevelEnabled(level)) logger[level]({ ...record, isProbe: undefined }, 'request');
   };
 }
 

@@ -14,11 +14,17 @@ export function buildIdentityHeaders({ sub, preferred_username, email, groups = 
   };
 }
 
-/** Percent-encodes everything but visible ASCII, and also `%` and `,`, because a comma would split a group in two. */
-const encodeValue = (value: string) =>
-  Buffer.from(value)
+/** Visible ASCII except `%`, and except `,`, which would split a group in two. */
+const plainValue = /^[\x21-\x24\x26-\x2b\x2d-\x7e]*$/;
+
+/** Percent-encodes all characters that {@link plainValue} does not allow. */
+function encodeValue(value: string): string {
+  if (plainValue.test(value)) return value;
+  return Buffer.from(value)
     .toString('latin1')
-    .replaceAll(/[^\x21-\x24\x26-\x2b\x2d-\x7e]/g, (byte) => {
+    .replaceAll(/./gs, (byte) => {
+      if (plainValue.test(byte)) return byte;
       const code = byte.charCodeAt(0).toString(16).toUpperCase();
       return `%${code.padStart(2, '0')}`;
     });
+}

@@ -64,8 +64,8 @@ describe('a person who may not log in', () => {
   });
 
   it('is not let in by the same name at another provider of the front end', async () => {
-    const endpoints = Object.entries(relay().provider.flags).map((pair) => pair.join(': '));
-    const other = `\n  other: { provider: github, client-id: a, client-secret: b, ${endpoints.join(', ')} }`;
+    const settings = relay().provider.settings.join(', ');
+    const other = `\n  other: { provider: github, client-id: a, client-secret: b, ${settings} }`;
     for (const [users, isIn] of [
       ['other:ada', false],
       ['other:ada, provider:1', true],

@@ -52,9 +52,7 @@ providers:
   provider:
     client-id: ${clientId}
     client-secret: ${clientSecret}
-    ${Object.entries(provider.flags)
-      .map((pair) => pair.join(': '))
-      .join('\n    ')}
+    ${provider.settings.join('\n    ')}
 resources:
   wiki: { url: '${wiki}/', browser: true${resource} }
 `;

@@ -65,8 +65,8 @@ export class ProvidersRelay extends DoorRelay {
     url = `${wiki}/`,
   }: Wiki = {}): Settings {
     const { clientId, clientSecret } = this.second.registration;
-    const endpoints = Object.entries(this.second.flags).map((pair) => pair.join(': '));
-    const lines = [`client-id: ${clientId}`, `client-secret: ${clientSecret}`, 'title: Example & Sons', ...endpoints];
+    const client = [`client-id: ${clientId}`, `client-secret: ${clientSecret}`];
+    const lines = [...client, 'title: Example & Sons', ...this.second.settings];
     return {
       relay: `trusted-proxies: [127.0.0.1]
 ${relay}

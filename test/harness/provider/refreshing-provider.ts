@@ -73,6 +73,11 @@ export class RefreshingProvider extends StrictProvider {
     };
   }
 
+  /** The same settings, as lines of an entry of `providers`. */
+  get settings(): readonly string[] {
+    return Object.entries(this.flags).map((pair) => pair.join(': '));
+  }
+
   /** Behaves well again. @throws if a call was not as the specification says */
   override forget(): void {
     if (this.violations.length > 0) throw new Error(this.violations.join(', '));

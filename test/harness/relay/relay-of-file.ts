@@ -100,7 +100,6 @@ export class RelayOfFile {
     this.address = origin + (path ?? basePath);
     this.provider.registration.redirectUri = `${this.address}${callbackPath}`;
     const { clientId, clientSecret } = this.provider.registration;
-    const endpoints = Object.entries(this.provider.flags).map((pair) => pair.join(': '));
     const now = () => (this.#stillSince ?? Date.now()) + this.ahead;
     const server = relay.includes('shared-memory:') ? undefined : this.#server;
     if (server !== undefined) server.now = now;
@@ -114,7 +113,7 @@ providers:
   provider:
     client-id: ${clientId}
     client-secret: ${clientSecret}
-    ${[...endpoints, provider].join('\n    ')}
+    ${[...this.provider.settings, provider].join('\n    ')}
 ${otherProviders}
 front-ends:
 ${settings.frontEnds}

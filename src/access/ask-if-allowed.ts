@@ -53,6 +53,7 @@ async function askIfValueMatches(
   let isEmpty = true;
   for await (const item of askForItems(source, person, ask)) {
     isEmpty = false;
+    // The path of the value is passed as well, because in a list, the flag of another element says nothing about it.
     const isVerified = verified === undefined || isTrueIn(item, verified, field);
     if (isVerified && names.some((name) => matchers[rule](name, source, item))) return true;
     for (const fault of faultsIn(rule, names, source, item, isVerified)) note(fault);

@@ -40,8 +40,10 @@ ${buttons}
 
 /**
  * Goes on to the login, with the fragment of this page's address, as a redirect would. A window that a script has
- * opened would lose its opener at the login. So it does not renew the login: once it is reloaded, the renewal counts as
- * under way, and the old cookie opens the page. A second reload in a row would be the beginning of an endless loop.
+ * opened would lose its opener at the login. So in such a window, the script reloads the page instead of renewing the
+ * login. Then the renewal counts as under way (`isRenewing` in door-logins.ts), and the old cookie opens the page of
+ * the application. If the reload leads to this page again, the script goes on to the login, because it would otherwise
+ * reload the page forever.
  */
 const goOnScript = `
 const link = document.querySelector('nav a');

@@ -90,7 +90,7 @@ async function findFault(context: ProviderContext, url: string): Promise<Finding
   return 'fix' in answer ? judgeUnreached(answer, url) : judgeAnswer(answer, url, context);
 }
 
-/** Judges an endpoint that was not reached. Only browsers use it, so that it may be unreachable from this machine. */
+/** Judges an endpoint that was not reached. That may be no problem, because only browsers have to reach it. */
 function judgeUnreached(unreached: Unreached, url: string): Finding {
   const { message, fix } = unreached;
   const onlyForBrowsers = explainIfOthersMayReach('browsers', unreached);

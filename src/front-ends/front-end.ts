@@ -44,7 +44,7 @@ export interface FrontEndSettings {
   readonly origin: OriginPattern | undefined;
   /** All origins of its pages, or for a native front end the origins of its apps and extensions. */
   readonly origins: readonly OriginPattern[];
-  /** The page of a front end with one origin. Without it, a front end only takes OAuth logins. */
+  /** The page of a front end with one origin. Without it, a front end takes only OAuth logins, unless it is a CMS. */
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth request may name. The first is the default. */
   readonly redirectUris: readonly RedirectUri[];

@@ -142,7 +142,10 @@ export class RefreshChains {
     return { scope: result.scope, response: reduceLifetimes(result, this.#home.now()) };
   }
 
-  /** Forgets an unchecked result, here and at the other relays. */
+  /**
+   * Forgets an unchecked result, here and at the other relays, because the person is refused or the login has ended. A
+   * result that has passed its check meanwhile stays.
+   */
   async forgetUnchecked(key: string): Promise<void> {
     if (this.results.unchecked.get(key) === undefined) return;
     this.results.unchecked.delete(key);

@@ -46,8 +46,8 @@ function isUserAndPassword(value: string): boolean {
   const [, encoded] = /^ *basic +([\w+/-]+={0,2})(?:[ ,]|$)/i.exec(value) ?? [];
   if (encoded === undefined) return false;
   const text = Buffer.from(encoded, 'base64').toString();
-  // A token that happens to be base64 decodes to control characters. The charset of a password is unknown, so nothing
-  // else tells them apart.
+  // A token that happens to be base64 decodes to bytes that are control characters or no UTF-8 (U+FFFD). A password may
+  // contain U+FFFD, because its charset is unknown.
   return /^[^:\p{Cc}\ufffd]*:\P{Cc}*$/u.test(text);
 }
 

@@ -129,9 +129,10 @@ const extensionSchemes = /^(?:chrome|moz|safari-web)-extension$/;
 
 /**
  * Whether a text is the origin of an app's or extension's own pages, such as `capacitor://localhost` or
- * `chrome-extension://<id>`. `moz-extension://*` stands for any extension, because Firefox and Safari give each
- * extension another origin in each profile. `null` and `file://` are refused, because all pages without an origin share
- * them.
+ * `chrome-extension://<id>`. Some apps have their pages at an origin with https, such as `https://localhost` of
+ * Capacitor on Android, or with http at a name of their own machine. `moz-extension://*` stands for any extension,
+ * because Firefox and Safari give each extension another origin in each profile. `null` and `file://` are refused,
+ * because all pages without an origin share them.
  */
 function isNativeOrigin(text: string): boolean {
   if (/^(?:moz|safari-web)-extension:\/\/\*$/.test(text)) return true;

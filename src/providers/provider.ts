@@ -73,7 +73,7 @@ export interface ValueSource extends AccessSource {
   readonly next?: string;
   /** The fields that form a value, joined with slashes. */
   readonly fields: readonly string[];
-  /** A field that must be true. */
+  /** A field that must be true, or else the value does not count. */
   readonly verified?: string;
   /** A field that is true for the only value that stands for the person. */
   readonly primary?: string;

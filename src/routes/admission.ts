@@ -78,7 +78,10 @@ function requireShort(identity: Identity | undefined): Identity | undefined {
   return identity;
 }
 
-/** Turns `access_unchecked` into `identity_unchecked`, with which clients try again without a browser. */
+/**
+ * Turns `access_unchecked` (502) into `identity_unchecked` (503 with `Retry-After`) for a login for a resource. After
+ * that, its client tries again without a browser.
+ */
 function failUnchecked(error: unknown): never {
   throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unchecked') : error;
 }

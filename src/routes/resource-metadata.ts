@@ -5,7 +5,12 @@ import type { Resource } from '../resources/resource.ts';
 /** Where clients that know only the host of a resource look for its metadata. */
 export const bareMetadataPath = '/.well-known/oauth-protected-resource';
 
-/** The paths of a resource's metadata, with and without a slash at the end. @see RFC 9728 §3.1 */
+/**
+ * The paths of a resource's metadata. The first has a slash at the end if the path of the resource has one. Then the
+ * second is the same path without the slash.
+ *
+ * @see RFC 9728 §3.1
+ */
 export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlySet<string> {
   const { pathname } = new URL(url);
   return new Set([bareMetadataPath + pathname, bareMetadataPath + pathname.replace(/\/$/, '')]);

@@ -191,7 +191,11 @@ function configuredScope({ registration, frontEnd }: StartPlace): string | undef
   return frontEnd.scope ?? provider.scope;
 }
 
-/** Adds to a part of the configured scope the words that the questions about the person need. */
+/**
+ * Adds to a part of the configured scope the words that the questions about the person need.
+ *
+ * @param part undefined if the provider decides which scope it grants
+ */
 function scopeToRequest(place: StartPlace, part: string | undefined, resource?: Resource): string | undefined {
   const { registration, frontEnd } = place;
   return registration.current().scopeWithAccess(part, configuredScope(place), frontEnd, resource);

@@ -44,7 +44,7 @@ function findOwnPath(path: string, { relay }: Readings): string | undefined {
   return found ?? (isSame(path, paths.cmsLogin) ? paths.cmsLogin : undefined);
 }
 
-/** Finds the path below `/auth` of an endpoint or a registration that contains a callback path. */
+/** Finds the path below `/auth` of an endpoint or a registration that contains the callback path of `reading`. */
 function findRegistrationPath(
   path: string,
   reading: RegistrationReading,
@@ -56,6 +56,7 @@ function findRegistrationPath(
   const { withSessions, withResources, withBrowsers } = endpointNames;
   const taken = [...takenByOthers, ...withSessions, ...withResources, ...withBrowsers];
   // A registration may state its own default path, such as /auth/github/callback, but no other path below its own.
+  // Its name is empty after a fault.
   const isOwnDefault = wordsOf(reading).some((own) => own !== '' && isSame(path, defaultCallbackPath(own)));
   if (!isOwnDefault) taken.push(...wordsOf(reading));
   return taken.some((name) => name.toLowerCase() === word) ? registrationPath(word) : undefined;

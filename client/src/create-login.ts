@@ -22,7 +22,7 @@ const minute = 60_000;
 const closed = 'The window was closed.';
 const unheard = ' Or this frame of another site cannot hear it: log in outside of the frame.';
 
-/** Whether the page is in a frame of another origin. */
+/** Whether this page is in a frame below a page of another origin, whose address cannot be read. */
 function isInForeignFrame(): boolean {
   try {
     return !top?.location.href;

@@ -36,7 +36,10 @@ interface Verdict {
 export interface Evidence {
   readonly accessToken: string;
   readonly idToken?: string | undefined;
-  /** The login that asks who the person is. Undefined at a refresh. */
+  /**
+   * The login that asks who the person is. An ID token must repeat its nonce, so a login without a nonce accepts no ID
+   * token. Undefined at a refresh, whose ID token need not repeat a nonce.
+   */
   readonly login?: { readonly nonce: string | undefined } | undefined;
   /** The `hashSubject` of the person who logged in. Undefined if it is not known. */
   readonly subjectId?: string | undefined;

@@ -8,7 +8,7 @@ import { unknownIdentity } from './identity.ts';
 export interface Expected {
   readonly issuer: string | undefined;
   readonly clientId: string;
-  /** The nonce of the login. Undefined at a refresh, whose ID token need not repeat it. */
+  /** The nonce of the login. Without a value, no ID token fits. Undefined at a refresh, whose ID token need not repeat it. */
   readonly nonce: { readonly value: string | undefined } | undefined;
   /** The {@link hashSubject} of the person who logged in. Undefined if it is not known, or at the login itself. */
   readonly subjectId?: string | undefined;

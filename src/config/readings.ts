@@ -10,6 +10,7 @@ import { describeSetting, mergeOptions } from './settings-map.ts';
 /** The settings of the whole configuration: of the relay, and of each entry. */
 export type Readings = ReturnType<typeof createReadings>;
 
+/** The settings of the relay, with its public URL, which is a valid URL even after a fault. */
 export type RelayReading = Reading<'relay'> & { readonly baseUrl: string };
 export type RegistrationReading = ReturnType<typeof readRegistration>;
 export type FrontEndReading = ReturnType<typeof readFrontEnd>;

@@ -104,7 +104,8 @@ export function createLoginProtection(
 
 /**
  * Reads the login in the `state` of a request, to answer a failure. It does not prove that this browser started the
- * login. It returns undefined if nothing says where the failure may go.
+ * login. It fails neither at too many parameters nor at a malformed cookie, because these failures have to be answered
+ * as well. It returns undefined if nothing says where the failure may go.
  */
 export type PeekLogin = (ctx: Context) => LoginState | undefined;
 

@@ -106,6 +106,9 @@ function wrapClient(
   };
 }
 
+/** Whether the library may send a command to a replica. A replica lags behind, so an ended login could still seem good. */
+const mayUseReplica = false;
+
 /** The key of a command: the second word, or the fourth word of a script. */
 const keyOf = (words: readonly string[]) => words[words[0] === 'EVAL' ? 3 : 1];
 
@@ -140,7 +143,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
       maxCommandRediscovers: 1,
     });
     const lossEvents = ['error', 'client-error', 'topology-change'];
-    const run = (words: readonly string[]) => client.sendCommand(false, [...words]);
+    const run = (words: readonly string[]) => client.sendCommand(mayUseReplica, [...words]);
     return wrapClient(client, run, lossEvents, concernsPrimary);
   }
   if (kind === 'cluster') {
@@ -150,7 +153,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
     });
     const run = async (words: readonly string[]) => {
       try {
-        return await client.sendCommand(keyOf(words), false, [...words]);
+        return await client.sendCommand(keyOf(words), mayUseReplica, [...words]);
       } catch (error) {
         // The client reads which node has which slot only when it connects. If no node had the key's slot then, the
         // library throws a TypeError. The next probe of the relay connects again.

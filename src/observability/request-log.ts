@@ -158,11 +158,11 @@ function chooseLevel(record: RequestRecord) {
   if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
   // The caller or the relay ended the response on purpose.
   if (record.ended && record.ended !== 'upstream' && status < 400) return 'info';
-  // The failure came after the status. The response broke off, or says that a token is not active.
-  const isBrokenOff = status < 400 && !wholeOutcomes.has(outcome) && outcome !== 'client_gone';
+  // The status was good, and the request failed nevertheless: its response broke off, or says that a token is not active.
+  const failedAfterStatus = status < 400 && !wholeOutcomes.has(outcome) && outcome !== 'client_gone';
   // Strangers can send any token to a server, which then asks about it.
-  if (action === 'introspect' && isBrokenOff) return 'info';
+  if (action === 'introspect' && failedAfterStatus) return 'info';
   if (operatorsFaults.has(outcome)) return 'error';
   const isFailedLogin = concernsLogin(action) && hasFailed(record);
-  return isFailedLogin || isBrokenOff ? 'warn' : 'info';
+  return isFailedLogin || failedAfterStatus ? 'warn' : 'info';
 }

@@ -13,7 +13,8 @@ export interface CmsBackend {
  * is the one with the backend's name, or else the first. If the CMS names no known backend, it is the first
  * registration.
  *
- * @param registrations all registrations with a CMS, in order, with their `backend.name`
+ * @param registrations all registrations with a CMS, in order, with their `backend.name`. A registration has none only
+ *   in a faulty configuration
  * @param backend the parameter `provider`
  */
 export function findCmsRegistration<

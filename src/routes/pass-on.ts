@@ -113,6 +113,7 @@ function answer(
   ctx.status = status;
   if (hasBody) ctx.state.sendBody = send;
   if (isOfApplication) removeHeaders(ctx, [...Object.keys(securityHeaders), ...corsHeaders]);
+  // For a response without a type, so that no browser takes it for a page. A type in `headers` replaces this one.
   else ctx.set('Content-Type', 'application/octet-stream');
   ctx.set(headers);
   // A 101 has no body, whatever its server says. @see RFC 9110 §8.6

@@ -59,7 +59,7 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   const { provider: backend = cmsBackend } = query;
   const isCms = cmsBackend !== undefined;
   await withFailureAnswer(answerInPlace, () => {
-    // A CMS needs no such check: the relay's page in the popup says so itself if a page of another origin opened it.
+    // For a CMS, the relay's page in the popup finds out whether a page of the CMS opened it, and tells the person if not.
     if (!isCms) expectKnownPage(ctx, place);
     // A CMS ignores messages without the name of its backend.
     if (isCms && backend !== cmsBackend) throw new RelayError('cms_backend_wrong');

@@ -92,7 +92,8 @@ export class Transfer {
   }
 
   /**
-   * Ends a response as if it were complete. If its head has not arrived, it gives up.
+   * Ends a response as if it were complete. If its head has not arrived, it gives up, and reports `client_gone`. A caller
+   * with another reason has to tell that itself.
    *
    * @param closing the code and reason that the client of a WebSocket is told
    */

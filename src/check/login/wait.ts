@@ -64,7 +64,10 @@ function explainListenError(context: CheckContext, { message }: ListenError): Fi
   );
 }
 
-/** Names the paths that a proxy has to send to the check. */
+/**
+ * Names the paths that a proxy has to send to the check. Any path of the registration would give the same answer: all
+ * have the same `callback-path`, or each has its callback below itself.
+ */
 function describePathsForProxy({ registration }: CheckContext): string {
   const [{ word, callbackPath }] = registration.paths;
   return callbackPath.startsWith(`${registrationPath(word)}/`) ? '/auth/' : `/auth/ and ${callbackPath}`;

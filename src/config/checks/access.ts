@@ -18,7 +18,9 @@ export function allowOf({ allow, registrations }: Pick<FrontEndReading, 'allow' 
 }
 
 /**
- * Reports rules that a provider cannot answer, and names that different people could have.
+ * Checks every `allow`, and how the providers say who a person is. Reports rules that a provider cannot answer, names
+ * that different people could have, settings of groups without effect, and scopes without an ID token that is needed.
+ * Warns if people are compared by a field that the provider may not have.
  *
  * @param providers in the order of the registrations; undefined after a fault
  */
@@ -30,13 +32,15 @@ export function checkAllow(readings: Readings, providers: readonly (ProviderSett
   }
   const providerByName = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
   for (const owner of [...registrations, ...resources, ...frontEnds]) {
-    const { allow: reading, registrations: usable } = owner;
+    const { allow: reading, registrations: registrationNames } = owner;
     const allow = allowOf(owner);
     if (reading === undefined || allow === undefined) continue;
     checkGroupsClaim(reading, resources);
     for (const rule of rulesOf(allow)) {
-      if (reportAmbiguousNames(rule, allow[rule] ?? [], reading, usable)) continue;
-      for (const name of usable) reportUnanswered(rule, allowAt(allow, name), reading, name, providerByName.get(name));
+      if (reportAmbiguousNames(rule, allow[rule] ?? [], reading, registrationNames)) continue;
+      for (const name of registrationNames) {
+        reportUnanswered(rule, allowAt(allow, name), reading, name, providerByName.get(name));
+      }
     }
   }
 }

@@ -55,7 +55,7 @@ function reportSharedHost(
   }
   const remedy =
     'give it a host of its own, because an application can act on everything at its host, whatever the port is';
-  if (URL.parse(baseUrl)?.hostname === url.hostname) {
+  if (new URL(baseUrl).hostname === url.hostname) {
     reportFault('url', `is at the host of the login with browser: ${remedy}`);
   }
   const other = resources.find(

@@ -182,12 +182,12 @@ function checkWithoutPage({ values, isGiven, describe, reportFault, forbid }: Fr
 function checkSessionFrontEnd(reading: FrontEndReading): void {
   const { relay, values, describe, reportFault, warnOfUnused } = reading;
   const [origin] = values.origin ?? [];
-  const address = URL.parse(relay.baseUrl);
+  const address = new URL(relay.baseUrl);
   const delivery = `${describe('tokenDelivery')} session`;
-  if (address?.protocol === 'http:' && !isLoopback(address)) {
+  if (address.protocol === 'http:' && !isLoopback(address)) {
     relay.reportFault('baseUrl', `must start with https:// with ${delivery}`);
   }
-  if (origin && address && !hasStar(origin) && !isSameSite(new URL(origin), address)) {
+  if (origin && !hasStar(origin) && !isSameSite(new URL(origin), address)) {
     reportFault(
       'origin',
       `must be on the same site as ${relay.describe('baseUrl')} with ${delivery}: both https, under one domain of your own, such as app.example.com and login.example.com`,

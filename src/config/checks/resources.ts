@@ -141,8 +141,8 @@ function checkGatewayPath(
     const which = hasSlash ? 'a slash at its end, as url has' : 'no slash at its end, as url has none';
     reportFault('upstream', `must have ${which}`);
   }
-  const login = URL.parse(baseUrl);
-  if (login?.host !== host) return;
+  const login = new URL(baseUrl);
+  if (login.host !== host) return;
   const basePaths = login.pathname === '/' ? [] : [login.pathname];
   const apiPaths = frontEnds.flatMap(({ apis }) => apis.flatMap(({ values }) => values.path ?? []));
   const taken = [...ownPaths, ...basePaths, ...apiPaths].filter((path) => doPathsOverlap(path, pathname));

@@ -106,6 +106,12 @@ describe('a callback path', () => {
     });
   }
 
+  it('gets no fault because of another one, in the name of the path', () => {
+    const found = faults(withPath('/oauth2/callback', { provider: 'github', pathName: 'a/b' }));
+    expect(found.filter((fault) => JSON.stringify(fault).includes('/oauth2/callback'))).to.deep.equal([]);
+    expect(found).to.have.lengthOf(1);
+  });
+
   it('is refused below the path of the base URL, whose removal would hide it', () => {
     const fault = onlyFault(withPath('/sso/callback', { baseUrl: 'https://my.host/sso' }));
     expect(fault).to.contain('path of the relay, or is below one: /sso');

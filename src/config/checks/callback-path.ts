@@ -50,7 +50,8 @@ function findRegistrationPath(
   reading: RegistrationReading,
   { registrations }: Readings,
 ): string | undefined {
-  const { registration: word = '' } = namesInPath(path);
+  const { registration: word } = namesInPath(path);
+  if (word === undefined) return undefined;
   const wordsOf = ({ name, values }: RegistrationReading) => [name, values.provider ?? name];
   const takenByOthers = registrations.filter((other) => other !== reading).flatMap(wordsOf);
   const { withSessions, withResources, withBrowsers } = endpointNames;

@@ -5,7 +5,7 @@ import { opensPage } from '../browsers/browser-request.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { closeIfBodyUnread } from '../http/body.ts';
 import { type Context, type Handler, inOrder, type RequestState } from '../http/context.ts';
-import type { Readers } from '../http/cors.ts';
+import { makePublic, type Readers } from '../http/cors.ts';
 import { type AnswerFailure, errorResponder, withFailureAnswer } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { checkHeaders, removeBasePath, rewriteToOriginForm } from '../http/request-guards.ts';
@@ -155,6 +155,7 @@ function createNotFound(
     readers: { hasOrigin, all: isGuessOfMetadata },
     isLimited: false,
     handle(ctx) {
+      if (isGuessOfMetadata(ctx) && !hasOrigin(ctx.get('Origin'))) makePublic(ctx);
       // A login may have started before a reload removed its registration or resource, or changed the callback path.
       const looksLikeCallback = ctx.path === doorPaths.callback || namesInPath(ctx.path).below === 'callback';
       const isCallback = looksLikeCallback || memory.callbackPaths.get(ctx.path) === true;

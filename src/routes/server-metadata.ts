@@ -48,6 +48,9 @@ export function serverMetadata({ issuer, registration, frontEnds, doors }: Serve
     ...(clients?.takesNewClients && { registration_endpoint: `${issuer}/register` }),
   };
   return async (ctx) => {
+    // For a front end's own origin, the header is set already.
+    const header = 'Access-Control-Allow-Origin';
+    if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
     const scopes = [registration.current().provider.scope, ...resourceScopes];
     const words = scopes.flatMap((scope) => scope?.split(' ') ?? []);
     ctx.body = {

@@ -20,7 +20,7 @@ import { loginCallback } from '../routes/login-callback.ts';
 import { redirectToProvider } from '../routes/redirect-to-provider.ts';
 import { Secret } from '../sealing/secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { createKoa, createRouter } from './app.ts';
+import { addEndpoints, createKoa } from './app.ts';
 import { createHandler, type Endpoint } from './endpoint.ts';
 import { createMemory } from './memory.ts';
 import { noPages } from './readers.ts';
@@ -160,7 +160,7 @@ function createListener(
   const { pathname } = new URL(baseUrl);
   const exists = (path: string) => endpoints.some((endpoint) => endpoint.path === path);
   if (pathname !== '/') app.use(removeBasePath(pathname, exists));
-  app.use(createRouter(endpoints, context).routes());
+  addEndpoints(app, endpoints, context);
   const anyOtherPath = { path: '', action: undefined, readers: noPages, isLimited: false } as const;
   app.use(createHandler({ ...anyOtherPath, handle: failNotFound }, context));
   return app.callback();

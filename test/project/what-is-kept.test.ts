@@ -91,6 +91,7 @@ const shortLived: readonly RegExp[] = [
   /^access\/access\.ts (asked|faults)$/,
   /^login\/cookies\.ts ranksOfCookies$/,
   /^resources\/streams\.ts endedInSweep$/,
+  /^relay\/app\.ts handlers$/,
   // The functions that create all other maps with a lifetime.
   /^memory\/expiring-map\.ts /,
   // Shared kinds and counters, which have tables of their own.

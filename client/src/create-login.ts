@@ -52,7 +52,7 @@ function shareRun<Given extends unknown[]>(task: (...given: Given) => Promise<vo
 
 const unauthorized = () => new Response(null, { status: 401 });
 
-/** The login of a server that renders the page, where there is no window: nobody is logged in. */
+/** The login on a server that renders the page. A server has no window, so no person is logged in there. */
 const nobody = {
   ready: nothing(),
   login: nothing,

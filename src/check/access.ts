@@ -66,8 +66,8 @@ function findLoginWays(config: Config, described: ReadonlyMap<string, Partial<Pr
 }
 
 /**
- * Describes the `allow` rules of a login. If a scope for them is missing, the same finding says so, because rules that
- * nobody can meet are not in order. Without rules, it warns only about a proxy or a resource, because the provider's own
+ * Describes the `allow` rules of a login. If a scope for the rules is missing, the same finding says so, because the
+ * rules would refuse every person. Without rules, it warns only about a proxy or a resource, because the provider's own
  * token opens only what the person may use anyway.
  */
 function checkRules(way: LoginWay): Finding[] {

@@ -77,7 +77,7 @@ function ownerOfRefreshes({ id, audience, frontEnd }: SessionContent) {
   return { owner: [audience, frontEnd] as const, login: id };
 }
 
-/** Describes a session to its page. `expires_in` is left out if nobody knows when the session must be refreshed. */
+/** Describes a session to its page. Without a time at which the session must be refreshed, `expires_in` is left out. */
 function describe({ secondsLeft }: SessionRequests, opened: OpenSession) {
   const { session, registration } = opened;
   const left = secondsLeft(opened);

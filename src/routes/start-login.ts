@@ -119,7 +119,8 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   const place = { ...served, frontEnd };
   if (frontEnd.kind === 'page') expectKnownPage(ctx, place, query['redirect_uri']);
   const redirectUri = requireRedirectUri(query, frontEnd.redirectUris);
-  // The operator vouches for clients with an identifier that was made with a client key, so nobody is asked about them.
+  // The operator vouches for clients with an identifier that was made with a client key, so the relay asks no person
+  // about them.
   const openClient = client?.vouchedBy === 'operator' ? undefined : client;
   /** Does a part of the start, whose failures go to the redirect URI unless the client is unregistered. */
   const withFailuresAtClient = <Result>(state: string | undefined, work: () => Result) => {

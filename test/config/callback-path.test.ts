@@ -15,7 +15,7 @@ providers:
   staff: { issuer: https://id.example.com, client-id: two, client-secret: second${two} }
 front-ends:
   app: { origin: https://app.example.com, redirect-uris: [https://app.example.com/oauth2/callback] }
-  desk: { origin: https://desk.example.com, token-delivery: session, proxy: [{ path: /api/work/, url: https://api.example/, provider: github }] }
+  desk: { origin: https://desk.example.com, token-delivery: session, proxy: [{ path: /api/jobs/, url: https://api.example/, provider: github }] }
 ${more}`;
 
 describe('a callback path', () => {
@@ -142,12 +142,12 @@ describe('a callback path', () => {
       /callback-path .* contains the url of resources\.tools/,
     ],
     'below an API': [
-      ', callback-path: /api/work/callback',
+      ', callback-path: /api/jobs/callback',
       '',
       '',
-      /callback-path .* contains the path \/api\/work\/ of proxy/,
+      /callback-path .* contains the path \/api\/jobs\/ of proxy/,
     ],
-    'above an API': [', callback-path: /api/work', '', '', /callback-path .* contains the path \/api\/work\/ of proxy/],
+    'above an API': [', callback-path: /api/jobs', '', '', /callback-path .* contains the path \/api\/jobs\/ of proxy/],
   };
   for (const [where, [one, two, more, fault]] of Object.entries(given)) {
     it(`is refused if it is ${where}`, () => {

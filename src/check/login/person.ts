@@ -83,7 +83,7 @@ export async function askForIdAndName(trial: Trial, evidence: Evidence) {
  * Says who the person is for `users` and resources, or which settings are missing for that.
  *
  * @param record the user record, or the claims of the ID token, in which proposals for the settings are found
- * @param isNeeded whether a rule or a resource asks for the id, so that without an id, nobody can log in
+ * @param isNeeded whether a rule or a resource asks for the id. Then nobody can log in without an id
  */
 export async function checkPerson(
   trial: Trial,
